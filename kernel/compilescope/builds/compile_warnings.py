@@ -9,9 +9,9 @@ from typing import Any
 import torch
 
 from ..analysis.figures.wording import count
-from ..analysis.problems.break_advice import advice_on, is_by_design
 from ..analysis.problems.failed_records import RECOMPILE_LIMIT
 from ..report import Compilation
+from ..report.break_advice import advice_on, is_by_design
 from ..report.problem import GENERATOR, Problem
 from ..torch_api.trace.compiled_callable import skipped_class
 

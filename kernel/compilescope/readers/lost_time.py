@@ -98,8 +98,8 @@ def _breaks(variant: VariantReport) -> Iterator[LostTime]:
     if not variant.breaks:
         return
     # A trace without breaks does not need them.
-    from ..analysis.problems.break_advice import advice_on
     from ..analysis.problems.breaks import break_key
+    from ..report.break_advice import advice_on
 
     # With a graph before the break or not.
     occurrences: dict[tuple[str, str, int], list[str]] = {}

@@ -261,4 +261,16 @@ def test_a_call_that_is_not_compiled_says_what_applies() -> None:
     assert "torch.compiler.disable" in fused.detail
     assert "move this call out" in fused.remedy
     chunked = problem_of(chunks, torch.ones(4, 3))
-    assert chunked.remedy == "Set torch._dynamo.config.trace_autograd_ops = True"
+    assert chunked.remedy.startswith("Call backward() and the optimizer's step() outside")
+
+
+def test_backward_with_fullgraph_gets_no_setting_that_loses_gradients() -> None:
+    def step(x: torch.Tensor) -> None:
+        x.sin().sum().backward()
+
+    whole = compilescope.Variant(fullgraph=True)
+    x = torch.ones(3, requires_grad=True)
+    report = compilescope.inspect(step, (x,), variants={"whole": whole}, run=False)
+    [problem] = report.variant("whole").problems
+    assert problem.remedy.startswith("Call backward() and the optimizer's step() outside")
+    assert "Set torch._dynamo" not in problem.remedy

@@ -11,6 +11,7 @@ from compilescope.report import (
     DistinctBreak,
     SourceLine,
 )
+from compilescope.report.break_advice import TRACE_GRAD_ONLY
 
 from .overview_reports import REPORTS, make_report, suggestion_of
 
@@ -79,21 +80,45 @@ def test_a_break_names_its_file_unless_it_is_the_subjects_own() -> None:
 
 def test_a_setting_that_torchs_hint_misspells_is_written_in_full() -> None:
     report = make_report(eager=60.0, python=40.0)
-    hint = "Set torch._dynamo.trace_autograd_ops=True"
-    cause = Break(reason="Unsupported Tensor.backward() call", hints=[hint])
-    report.variant("python").breaks = [DistinctBreak(cause=cause, eager=["loss.backward()"])]
+    cause = Break(reason="a", hints=["Set torch._dynamo.allow_rnn=True"])
+    report.variant("python").breaks = [DistinctBreak(cause=cause, eager=["rnn(x)"])]
     item = suggestion_of(report, "Fix the graph break")
-    assert item.code == "torch._dynamo.config.trace_autograd_ops = True"
+    assert item.code == "torch._dynamo.config.allow_rnn = True"
     assert item.why == f"Set {item.code}"
+
+
+def test_the_setting_that_loses_the_gradients_of_backward_is_not_offered() -> None:
+    report = make_report(eager=60.0, python=40.0)
+    backward = Break(
+        reason="Unsupported Tensor.backward() call",
+        hints=["Set torch._dynamo.trace_autograd_ops=True"],
+    )
+    grad = Break(
+        reason="using `torch.autograd.grad` with `torch._dynamo.config.trace_autograd_ops=False`",
+        hints=["Change `torch._dynamo.config.trace_autograd_ops` to `True`."],
+    )
+    report.variant("python").breaks = [
+        DistinctBreak(cause=backward, eager=["loss.backward()"]),
+        DistinctBreak(cause=grad, eager=["g = torch.autograd.grad(loss, x)"]),
+    ]
+    item = suggestion_of(report, "Fix the graph break: loss.backward()")
+    assert (item.code, item.place) == ("", "")
+    assert item.why.startswith("Call backward() and the optimizer's step() outside the compiled")
+    item = suggestion_of(report, "Fix the graph break: g =")
+    assert item.code == ""
+    report.variant("python").breaks.pop(0)
+    item = suggestion_of(report, "Fix the graph break: g =")
+    assert item.code == "torch._dynamo.config.trace_autograd_ops = True"
+    assert item.why == f"{grad.hints[0]} {TRACE_GRAD_ONLY}"
 
 
 @pytest.mark.parametrize(
     ("hints", "why", "code"),
     [
         (
-            ["Change `torch._dynamo.config.trace_autograd_ops` to `True`."],
-            "Change `torch._dynamo.config.trace_autograd_ops` to `True`.",
-            "torch._dynamo.config.trace_autograd_ops = True",
+            ["Change `torch._dynamo.config.allow_rnn` to `True`."],
+            "Change `torch._dynamo.config.allow_rnn` to `True`.",
+            "torch._dynamo.config.allow_rnn = True",
         ),
         (
             [

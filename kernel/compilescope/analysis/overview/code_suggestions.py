@@ -20,9 +20,15 @@ from ...report import (
     Suggestion,
     VariantReport,
 )
+from ...report.break_advice import (
+    TRACE_AUTOGRAD,
+    advice_on,
+    calls_backward,
+    is_by_design,
+    setting_of,
+)
 from ...report.units import duration
 from ..figures.wording import place
-from ..problems.break_advice import advice_on, is_by_design, setting_of
 from ..problems.breaks import plain_function
 from .ranked_suggestion import Ranked
 from .verdict_helps import BEFORE
@@ -196,6 +202,7 @@ _UNNAMED = "___stack"
 
 def against_breaks(variant: VariantReport, report: Report) -> Iterator[Ranked]:
     """Suggestions against graph breaks: one for each."""
+    has_backward = any(calls_backward(graph_break.cause) for graph_break in variant.breaks)
     for graph_break in variant.breaks:
         if is_by_design(graph_break.cause):
             continue
@@ -217,6 +224,8 @@ def against_breaks(variant: VariantReport, report: Report) -> Iterator[Ranked]:
         cost = spent_on.format(duration(graph_break.cost_us)) if graph_break.cost_us else ""
         mended = _without_output(where) if where is not None else ""
         setting = setting_of(graph_break.cause)
+        if has_backward and TRACE_AUTOGRAD in setting:
+            setting = ""
         yield Ranked(
             _promise(graph_break.cost_us / 1e6 if graph_break.cost_us else None),
             Suggestion(

@@ -22,7 +22,8 @@ from torch.fx import Node
 from torch.fx.experimental.symbolic_shapes import ConstraintViolationError
 
 from ...package_folder import INSIDE
-from ...report import Problem, SourceLine
+from ...report import Break, Problem, SourceLine
+from ...report.break_advice import OUTSIDE, TRACE_GRAD_ONLY, calls_backward
 from ...report.problem import (
     COMPILE_FAILED,
     FIND_FAILING_PART,
@@ -71,7 +72,8 @@ _BACKWARD = (
 _DOUBLE_BACKWARD = "does not currently support double backward"
 _TRACE_GRAD = (
     "Set torch._dynamo.config.trace_autograd_ops = True before the first call: a call of "
-    "torch.autograd.grad then breaks no graph, and its result can be differentiated again."
+    "torch.autograd.grad then breaks no graph, and its result can be differentiated again. "
+    f"{TRACE_GRAD_ONLY}"
 )
 
 
@@ -243,6 +245,8 @@ def _hints(message: str) -> str:
     """What torch advises against a graph break, in one line."""
     link = re.search(r"https?://\S*gb\d+\S*", message)
     hints = re.findall(r"^\s*Hint: (.*)$", message, re.MULTILINE)
+    if calls_backward(Break(reason=message, hints=hints)):
+        hints = [OUTSIDE]
     return " ".join([*hints, f"See {link.group()}" if link else ""]).strip()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ...report import Break
+from .compilation.breaks import Break
 
 _SETTING = re.compile(
     r"torch\._dynamo\.(?:config\.)?(?P<name>[a-z_]+)"
@@ -39,8 +39,30 @@ _APPLICABLE = {
 }
 
 
+TRACE_AUTOGRAD = "trace_autograd_ops"
+_GRAD = "torch.autograd.grad"
+OUTSIDE = (
+    "Call backward() and the optimizer's step() outside the compiled function, and compile the "
+    "forward and the loss only. The setting that torch's hint names, trace_autograd_ops, can lose "
+    "the gradients of backward() without an error."
+)
+TRACE_GRAD_ONLY = "Only if the compiled code has no backward(), whose gradients it can lose."
+
+
+def calls_backward(graph_break: Break) -> bool:
+    """Whether the break is a call of ``Tensor.backward()``.
+
+    Torch's hint names a setting of Dynamo with which it is traced. In torch 2.13 a step that
+    clears the gradients, calls ``backward()`` and then the optimizer trains no more with it.
+    """
+    hints = " ".join(graph_break.hints)
+    return TRACE_AUTOGRAD in hints and _GRAD not in graph_break.reason
+
+
 def setting_of(graph_break: Break) -> str:
-    """The setting that ends a break, as code; empty if torch names none."""
+    """The setting that ends a break, as code; empty if there is none, or it is wrong there."""
+    if calls_backward(graph_break):
+        return ""
     named = next(filter(None, map(_SETTING.search, graph_break.hints)), None)
     return f"torch._dynamo.config.{named['name']} = {named['value']}" if named else ""
 
@@ -53,6 +75,8 @@ def advice_on(graph_break: Break) -> str:
     hint = next((hint for hint in graph_break.hints if not hint.startswith(_EARLIER)), "")
     if not hint:
         return ""
+    if calls_backward(graph_break):
+        return OUTSIDE
     where = graph_break.where
     if where is not None and _TORCH.search(where.file) and not _SETTING.search(hint):
         return "The break is in torch's own code: move this call out of the compiled code."
@@ -63,6 +87,8 @@ def advice_on(graph_break: Break) -> str:
     if skipped is not None:
         return f"Call {skipped[1]} outside the compiled code."
     why = _SETTING.sub(_in_full, hint)
+    if TRACE_AUTOGRAD in why:
+        return f"{why} {TRACE_GRAD_ONLY}"
     return f"{why} {_SCALAR}" if "capture_scalar_outputs" in why else why
 
 
