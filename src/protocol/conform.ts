@@ -492,6 +492,7 @@ export function conformDistinctBreak(value: unknown): void {
   o.before = field(o.before, 'before', listOfText, emptyList);
   o.after = field(o.after, 'after', listOfText, emptyList);
   o.eager = field(o.eager, 'eager', listOfText, emptyList);
+  o.advice = field(o.advice, 'advice', listOfText, emptyList);
 }
 
 export function conformEffective(value: unknown): void {

@@ -1039,6 +1039,7 @@ export interface DistinctBreak {
   before: string[];
   after: string[];
   eager: string[];
+  advice: string[];
 }
 
 /**

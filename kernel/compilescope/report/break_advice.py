@@ -59,6 +59,9 @@ def calls_backward(graph_break: Break) -> bool:
     return TRACE_AUTOGRAD in hints and _GRAD not in graph_break.reason
 
 
+_IN_TORCH = "The break is in torch's own code: move this call out of the compiled code."
+
+
 def setting_of(graph_break: Break) -> str:
     """The setting that ends a break, as code; empty if there is none, or it is wrong there."""
     if calls_backward(graph_break):
@@ -79,7 +82,7 @@ def advice_on(graph_break: Break) -> str:
         return OUTSIDE
     where = graph_break.where
     if where is not None and _TORCH.search(where.file) and not _SETTING.search(hint):
-        return "The break is in torch's own code: move this call out of the compiled code."
+        return _IN_TORCH
     for beginning, applicable in _APPLICABLE.items():
         if hint.startswith(beginning):
             return applicable
@@ -90,6 +93,24 @@ def advice_on(graph_break: Break) -> str:
     if TRACE_AUTOGRAD in why:
         return f"{why} {TRACE_GRAD_ONLY}"
     return f"{why} {_SCALAR}" if "capture_scalar_outputs" in why else why
+
+
+_ALONE = frozenset({OUTSIDE, _IN_TORCH, *_APPLICABLE.values()})
+"""Advice instead of all of torch's hints."""
+
+
+def advice_lines(graph_break: Break) -> list[str]:
+    """What to do about a break: `advice_on`, then torch's other hints that apply beside it."""
+    advice = advice_on(graph_break)
+    if advice in _ALONE:
+        return [advice]
+    hints = [_SETTING.sub(_in_full, hint) for hint in graph_break.hints]
+    replaced = next(
+        (index for index, hint in enumerate(hints) if not hint.startswith(_EARLIER)), None
+    )
+    if replaced is not None and advice:
+        hints[replaced] = advice
+    return hints
 
 
 def is_by_design(graph_break: Break) -> bool:

@@ -40,6 +40,8 @@ class DistinctBreak(Struct):
     """Compile ids of the code compiled after it."""
     eager: list[str] = []
     """The code that runs in eager because of it."""
+    advice: list[str] = []
+    """What to do about it: torch's hints, corrected where they do not help."""
 
 
 class VariantReport(Struct):

@@ -6,12 +6,14 @@ import compilescope as cs
 import msgspec
 import pytest
 from compilescope.analysis.overview.overview import overview
+from compilescope.analysis.problems.distinct_breaks import complete_breaks
 from compilescope.report import (
     Break,
+    Compilation,
     DistinctBreak,
     SourceLine,
 )
-from compilescope.report.break_advice import TRACE_GRAD_ONLY
+from compilescope.report.break_advice import TRACE_GRAD_ONLY, advice_lines
 
 from .overview_reports import REPORTS, make_report, suggestion_of
 
@@ -104,6 +106,7 @@ def test_the_setting_that_loses_the_gradients_of_backward_is_not_offered() -> No
     item = suggestion_of(report, "Fix the graph break: loss.backward()")
     assert (item.code, item.place) == ("", "")
     assert item.why.startswith("Call backward() and the optimizer's step() outside the compiled")
+    assert advice_lines(backward) == [item.why]
     item = suggestion_of(report, "Fix the graph break: g =")
     assert item.code == ""
     report.variant("python").breaks.pop(0)
@@ -162,6 +165,21 @@ def test_torchs_hint_is_the_advice_where_it_applies(hints: list[str], why: str, 
     report.variant("python").breaks = [DistinctBreak(cause=cause, eager=["f(x)"])]
     item = suggestion_of(report, "Fix the graph break")
     assert (item.why, item.code) == (why, code)
+
+
+def test_views_show_the_advice_among_torchs_other_hints() -> None:
+    report = make_report(eager=60.0, python=40.0)
+    cause = Break(
+        reason="a",
+        hints=["Avoid calling the function `f`.", "Set torch._dynamo.a=True", "Report it."],
+    )
+    variant = report.variant("python")
+    variant.breaks = [DistinctBreak(cause=cause)]
+    complete_breaks(variant)
+    lines = ["Call f outside the compiled code.", "Set torch._dynamo.config.a = True", "Report it."]
+    assert variant.breaks[0].advice == lines
+    variant.compilations.append(Compilation(id="7/0", breaks=[cause]))
+    assert all(f"→ {line}" in str(report) for line in lines)
 
 
 def test_a_break_where_dynamo_calls_the_subject_names_no_line_of_torchs() -> None:

@@ -6,6 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 
 from ...report import Break, Compilation, DistinctBreak, VariantReport
+from ...report.break_advice import advice_lines
 from .breaks import break_key, line_of, plain_function, resumed_at
 
 _Key = tuple[str, str, int]
@@ -56,9 +57,12 @@ def costliest_first(breaks: Iterable[DistinctBreak]) -> list[DistinctBreak]:
 
 
 def complete_breaks(variant: VariantReport) -> None:
-    """Fill `VariantReport.breaks` from the compilations, or sort what an earlier file has."""
+    """Fill `VariantReport.breaks` from the compilations, or complete what an earlier file has."""
     if variant.breaks:
         variant.breaks = costliest_first(variant.breaks)
+        for graph_break in variant.breaks:
+            if not graph_break.advice:
+                graph_break.advice = advice_lines(graph_break.cause)
     elif any(compilation.breaks for compilation in variant.compilations):
         variant.breaks = distinct_breaks(variant.compilations)
 
@@ -92,6 +96,7 @@ class _Collected:
             compile_id for compile_id, resumed in self._after.items() if _has_graph(resumed)
         ]
         self.whole.eager = list(self.eager)
+        self.whole.advice = advice_lines(self.whole.cause)
         return self.whole
 
     def _spend(self, cost_us: float | None) -> None:

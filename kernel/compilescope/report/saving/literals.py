@@ -116,6 +116,7 @@ _FIELDS: tuple[tuple[frozenset[str], dict[str, Callable[[str], str]]], ...] = (
         frozenset({"reason", "explanation", "hints"}),
         dict.fromkeys(("reason", "explanation", "context", "hints", "eager"), failure),
     ),
+    (frozenset({"cause", "count", "advice"}), {"advice": failure}),
     (
         frozenset({"expression", "provenance", "locals"}),
         {"expression": guard, "locals": lambda _: _LEFT_OUT, "sources": strings},

@@ -18,6 +18,7 @@ from ...report import (
     SUGGESTIONS_TITLE,
     is_record,
 )
+from ...report.break_advice import advice_lines
 from .. import recompile_words, summary, wording
 from ..rows import (
     changes,
@@ -57,6 +58,7 @@ _GLOBALS = {
     "as_written": as_written,
     "br": Markup("<br>"),
     "changes": changes,
+    "advice_lines": advice_lines,
     "cold": cold,
     "compilation_rows": compilation,
     "compilations": compilations,

@@ -20,6 +20,7 @@ from ...report import (
     VariantReport,
     conclude,
 )
+from ...report.break_advice import advice_lines
 from .. import recompile_words, wording
 from ..rows import changes as changed_rows
 from ..rows import cold, conditions, deploy, package, plans, ranks, routes, variants, watch
@@ -331,8 +332,8 @@ def _break(broken: Break, width: int) -> Iterator[str]:
     where = wording.place(broken.where)
     yield from _wrapped(f"{broken.reason}" + (f"  ({where})" if where else ""), width, "  break: ")
     yield from _wrapped(broken.eager, width, "    in eager: ")
-    for hint in broken.hints:
-        yield from _wrapped(hint, width, "    → ")
+    for line in advice_lines(broken):
+        yield from _wrapped(line, width, "    → ")
 
 
 def _kernel(kernel: Kernel) -> str:

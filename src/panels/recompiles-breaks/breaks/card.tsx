@@ -21,6 +21,8 @@ export function BreakCard(props: {
   const { graphBreak, context, view, graphOf } = props;
   const { cause, count, cost_us, before, after, eager } = graphBreak;
   const { trans } = context;
+  // A file of an earlier version has torch's hints alone.
+  const advice = graphBreak.advice.length ? graphBreak.advice : cause.hints;
   const title = React.useId();
   const { where } = cause;
   const link = documentationOf(cause.link);
@@ -63,13 +65,13 @@ export function BreakCard(props: {
           <Prose text={cause.explanation} />
         </p>
       )}
-      {cause.hints.length > 0 && (
+      {advice.length > 0 && (
         <div className="jp-Compilescope-hints">
-          <h4>{trans.__('What torch suggests')}</h4>
+          <h4>{trans.__('What to do')}</h4>
           <ul>
-            {cause.hints.map((hint, index) => (
+            {advice.map((line, index) => (
               <li key={index}>
-                <Prose text={hint} />
+                <Prose text={line} />
               </li>
             ))}
           </ul>

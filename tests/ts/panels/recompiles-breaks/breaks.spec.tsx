@@ -50,6 +50,7 @@ function breakOf(
     before: ['0/0'],
     after: ['1/0'],
     eager: ['print(x)'],
+    advice: [],
     ...change
   };
 }
@@ -153,6 +154,13 @@ describe('BreaksView', () => {
     const link = card.querySelector('a')!;
     expect(link.rel).toContain('noopener');
     expect(link.href).toContain('gb0059');
+  });
+
+  it('shows corrected advice in place of torch’s hints', async () => {
+    await show({ breaks: [breakOf({ advice: ['Move it out.'] })] });
+    const [card] = all('article');
+    expect(card.textContent).toContain('Move it out.');
+    expect(card.textContent).not.toContain('Remove print.');
   });
 
   it('opens the graph before it; what has none is no link', async () => {

@@ -47,7 +47,7 @@ test('a function with five different graph breaks', async ({ page }) => {
     await expect(view.getByText('5 graph breaks')).toBeVisible();
     await expect(cards).toHaveCount(5);
     const print = cards.filter({ hasText: 'print("so far:", text)' });
-    await expect(print).toContainText('What torch suggests');
+    await expect(print).toContainText('What to do');
     await expect(
       print.getByRole('link', { name: 'torch’s documentation' })
     ).toHaveAttribute('rel', /noopener/);
