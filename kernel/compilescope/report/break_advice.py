@@ -59,12 +59,34 @@ def calls_backward(graph_break: Break) -> bool:
     return TRACE_AUTOGRAD in hints and _GRAD not in graph_break.reason
 
 
+_SCALAR_OUTPUTS = "capture_scalar_outputs"
+_BRANCH = re.compile(
+    r"(?:if|elif|while)\b|.*\bif\b[^:]*(?:\.item\(|\b(?:bool|float|int)\().*\belse\b"
+)
+"""A line on which a number is read that decides a branch.
+
+An ``assert`` is none: with the setting it becomes an assertion in the graph.
+"""
+_BRANCHLESS = (
+    "The value decides a branch: use torch.where or torch.cond, or move the check out of the "
+    "compiled function. With the setting that torch's hint names, capture_scalar_outputs, the "
+    "branch breaks the graph."
+)
 _IN_TORCH = "The break is in torch's own code: move this call out of the compiled code."
+
+
+def _branches_on_number(graph_break: Break) -> bool:
+    where = graph_break.where
+    return (
+        where is not None
+        and any(_SCALAR_OUTPUTS in hint for hint in graph_break.hints)
+        and _BRANCH.match(where.code.strip()) is not None
+    )
 
 
 def setting_of(graph_break: Break) -> str:
     """The setting that ends a break, as code; empty if there is none, or it is wrong there."""
-    if calls_backward(graph_break):
+    if calls_backward(graph_break) or _branches_on_number(graph_break):
         return ""
     named = next(filter(None, map(_SETTING.search, graph_break.hints)), None)
     return f"torch._dynamo.config.{named['name']} = {named['value']}" if named else ""
@@ -89,13 +111,15 @@ def advice_on(graph_break: Break) -> str:
     skipped = _SKIPPED.match(hint)
     if skipped is not None:
         return f"Call {skipped[1]} outside the compiled code."
+    if _branches_on_number(graph_break):
+        return _BRANCHLESS
     why = _SETTING.sub(_in_full, hint)
     if TRACE_AUTOGRAD in why:
         return f"{why} {TRACE_GRAD_ONLY}"
-    return f"{why} {_SCALAR}" if "capture_scalar_outputs" in why else why
+    return f"{why} {_SCALAR}" if _SCALAR_OUTPUTS in why else why
 
 
-_ALONE = frozenset({OUTSIDE, _IN_TORCH, *_APPLICABLE.values()})
+_ALONE = frozenset({OUTSIDE, _BRANCHLESS, _IN_TORCH, *_APPLICABLE.values()})
 """Advice instead of all of torch's hints."""
 
 

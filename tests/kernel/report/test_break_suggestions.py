@@ -54,6 +54,31 @@ def test_a_break_that_a_setting_of_dynamo_ends_has_it_to_copy() -> None:
     assert inlined.what.endswith(': print("so far:", text)')
 
 
+@pytest.mark.parametrize(
+    ("line", "is_branch"),
+    [
+        ("if loss.item() > 100:", True),
+        ("while x.max().item() > 1:", True),
+        ("return x + 1 if x.sum().item() > 3 else x", True),
+        ("assert loss.item() < 100", False),
+        ("scale = x.max().item() if scaled else 1.0", False),
+    ],
+)
+def test_the_setting_is_not_offered_for_a_number_that_decides_a_branch(
+    line: str, is_branch: bool
+) -> None:
+    report = make_report(eager=60.0, python=40.0)
+    cause = Break(
+        reason="Unsupported Tensor.item() call with capture_scalar_outputs=False",
+        hints=["Set `torch._dynamo.config.capture_scalar_outputs = True` to include these."],
+        where=SourceLine(file="/home/me/train.py", line=3, function="step", code=f"    {line}"),
+    )
+    report.variant("python").breaks = [DistinctBreak(cause=cause)]
+    item = suggestion_of(report, "Fix the graph break")
+    assert (item.code == "") == is_branch
+    assert item.why.startswith("The value decides a branch: use torch.where") == is_branch
+
+
 def test_a_break_names_its_file_unless_it_is_the_subjects_own() -> None:
     report = make_report(eager=60.0, python=40.0)
     own = SourceLine(file="/home/me/train.py", line=3, function="step", code="print(x)")
