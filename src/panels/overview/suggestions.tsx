@@ -30,12 +30,7 @@ export function Suggestions(props: {
       <ol>
         {suggestions.map((suggestion, index) => (
           <li key={index}>
-            <Item
-              suggestion={suggestion}
-              most={suggestions.length < MANY ? LONG : SHORT}
-              context={context}
-              onTry={onTry}
-            />
+            <Item suggestion={suggestion} context={context} onTry={onTry} />
           </li>
         ))}
       </ol>
@@ -43,36 +38,8 @@ export function Suggestions(props: {
   );
 }
 
-/**
- * How many characters of a reason are shown, of few suggestions and of many.
- */
-const LONG = 240;
-const SHORT = 120;
-const MANY = 4;
-
-/**
- * The sentences that a text begins with, as many as there is room for, and at
- * least one.
- */
-export function firstSentences(text: string, most: number): string {
-  const sentences = text.split(/(?<=[.!?])\s+(?=[A-Z`])/);
-  let shown = sentences[0];
-  for (const sentence of sentences.slice(1)) {
-    if (shown.length + 1 + sentence.length > most) {
-      break;
-    }
-    shown += ` ${sentence}`;
-  }
-  return shown;
-}
-
 function Item(props: {
   suggestion: Suggestion;
-
-  /**
-   * How many characters of the reason are shown.
-   */
-  most: number;
   context: IViewContext;
   onTry: (variant: Variant) => void;
 }): JSX.Element {
@@ -86,15 +53,11 @@ function Item(props: {
           <Prose text={what} />
         </span>
         {why && (
-          <small title={why}>
-            <Prose text={firstSentences(why, props.most)} />
+          <small>
+            <Prose text={why} />
           </small>
         )}
-        {place && (
-          <small title={trans.__('Paste the code %1.', place)}>
-            {trans.__('Paste the code %1.', place)}
-          </small>
-        )}
+        {place && <small>{trans.__('Paste the code %1.', place)}</small>}
       </div>
       <div className={`jp-Compilescope-gain jp-mod-${basis}`}>
         {joined(gain)}

@@ -317,3 +317,9 @@ def test_advice_keeps_its_indent_and_deviations_stand_at_the_top() -> None:
     assert "<b>cudagraphs</b> in python: requested on, effective off" in text
     assert text.index("<b>cudagraphs</b>") < text.index("<b>Compilation 0/0</b>")
     assert "in eager: <code>print(x)</code>" in text
+
+
+def test_a_suggestion_has_its_reason() -> None:
+    text = Page(html.render(report(), full=True)).text
+    suggested = text.index("Fix the graph break")
+    assert "Take the print out." in text[suggested : suggested + 400]

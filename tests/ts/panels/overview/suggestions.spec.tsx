@@ -1,4 +1,3 @@
-import { firstSentences } from '../../../../src/panels/overview/suggestions';
 import { FULL, overviewStage } from './overviewSupport';
 
 describe('What the Overview suggests to change', () => {
@@ -65,14 +64,15 @@ describe('What the Overview suggests to change', () => {
     expect(code).toEqual(['@op.register_fake\ndef _(x): ...', 'op']);
   });
 
-  it('cuts no reason within a sentence', () => {
-    const hint =
-      'Set `a.b = True`, e.g. before. Write it. Or report it to torch.';
-    expect(firstSentences(hint, 500)).toBe(hint);
-    expect(firstSentences(hint, 45)).toBe(
-      'Set `a.b = True`, e.g. before. Write it.'
-    );
-    expect(firstSentences(hint, 3)).toBe('Set `a.b = True`, e.g. before.');
-    expect(firstSentences('', 3)).toBe('');
+  it('cuts no reason, however many suggestions there are', () => {
+    const first = FULL.suggestions![0];
+    const why = `${'The first step creates its state. '.repeat(9)}Make one in eager.`;
+    page.drawOverview({
+      ...FULL,
+      suggestions: Array(9).fill({ ...first, why })
+    });
+    for (const item of page.all('.jp-Compilescope-overviewWhat')) {
+      expect(item.textContent).toContain(why);
+    }
   });
 });
