@@ -1036,6 +1036,7 @@ export interface DistinctBreak {
   cause: Break;
   count: number;
   cost_us: number | null;
+  ended_us: number | null;
   before: string[];
   after: string[];
   eager: string[];

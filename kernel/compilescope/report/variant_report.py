@@ -34,6 +34,8 @@ class DistinctBreak(Struct):
     count: int = 1
     cost_us: float | None = None
     """Compile time of the attempts that it ended and of the code compiled after it."""
+    ended_us: float | None = None
+    """Of it, the compile time of the attempts that it ended."""
     before: list[str] = []
     """Compile ids of the graphs that end at it."""
     after: list[str] = []

@@ -225,15 +225,18 @@ def test_a_break_where_dynamo_calls_the_subject_names_no_line_of_torchs() -> Non
     assert item.code == "torch._dynamo.config.allow_rnn = True"
 
 
-def test_the_cost_of_a_break_is_what_was_spent_on() -> None:
+def test_the_cost_of_a_break_is_not_what_its_change_saves() -> None:
     report = make_report(eager=60.0, python=40.0)
     graph_break = DistinctBreak(cause=Break(reason="a"), cost_us=2e6)
     report.variant("python").breaks = [graph_break]
     gain = suggestion_of(report, "Fix the graph break").gain
-    assert gain == "2.00 s of compile time up to it was wasted"
+    assert gain == "costs 2.00 s of compile time, wasted"
     graph_break.after = ["1/0"]
     gain = suggestion_of(report, "Fix the graph break").gain
-    assert gain == "2.00 s to compile the rest"
+    assert gain == "costs 2.00 s of compile time"
+    graph_break.ended_us = 1.8e6
+    why = suggestion_of(report, "Fix the graph break").why
+    assert why == "a. 1.80 s of the compile time went into attempts that the break ended."
 
 
 def test_no_advice_on_torchs_own_break_at_an_optimizers_step() -> None:

@@ -197,7 +197,7 @@ def test_recompiles_on_both_sides_of_a_graph_break_are_one_suggestion() -> None:
     assert suggestion.what == "Avoid 2 recompiles (x.size(0): 8 → 9; y.size(0): 8 → 9)"
     assert suggestion.code == "compiled = torch.compile(step, dynamic=True)"
     assert suggestion.place == "in place of the torch.compile of step"
-    assert suggestion.gain == "saves 4.00 s of compile time"
+    assert suggestion.gain == "costs 4.00 s of compile time"
 
 
 def test_the_same_code_at_two_calls_is_two_suggestions() -> None:
@@ -213,8 +213,8 @@ def test_the_same_code_at_two_calls_is_two_suggestions() -> None:
     report.variant("python").compilations += calls
     suggestions = [item for item in overview(report).suggestions if item.what.startswith("Avoid")]
     assert {(item.place, item.gain) for item in suggestions} == {
-        ("before the call (train.py:3)", "saves 2.00 s of compile time"),
-        ("before the call (train.py:7)", "saves 4.00 s of compile time"),
+        ("before the call (train.py:3)", "costs 2.00 s of compile time"),
+        ("before the call (train.py:7)", "costs 4.00 s of compile time"),
     }
 
 

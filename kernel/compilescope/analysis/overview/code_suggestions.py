@@ -13,6 +13,7 @@ from ...report import (
     STACK_VALUE,
     Advice,
     Compilation,
+    DistinctBreak,
     Recompile,
     RecompileCause,
     Report,
@@ -76,7 +77,7 @@ def against_recompiles(variant: VariantReport, now: VariantReport | None) -> Ite
             Suggestion(
                 what=f"Avoid {which}{_in_title([causes_by_id[id_] for id_ in ids])}",
                 why=f"{given_up}{advice.what}",
-                gain=f"saves {duration(took_s * 1e6)} of compile time" if took_s else "",
+                gain=f"costs {duration(took_s * 1e6)} of compile time" if took_s else "",
                 basis="measured" if took_s else "unknown",
                 code=advice.code,
                 place=_place(advice, recompile, compilation.frame),
@@ -215,13 +216,8 @@ def against_breaks(variant: VariantReport, report: Report) -> Iterator[Ranked]:
             what = "Fix the graph break at the call itself"
         elif line or graph_break.eager:
             what += f": {(line or graph_break.eager[0]).rstrip(':')}"
-        # Most of it is spent without the break too, on one graph instead of two.
-        spent_on = (
-            "{} to compile the rest"
-            if graph_break.before or graph_break.after
-            else "{} of compile time up to it was wasted"
-        )
-        cost = spent_on.format(duration(graph_break.cost_us)) if graph_break.cost_us else ""
+        # Not what the change saves: a part is spent without the break too, on one graph.
+        cost = _cost(graph_break) if graph_break.cost_us else ""
         mended = _without_output(where) if where is not None else ""
         setting = setting_of(graph_break.cause)
         if has_backward and TRACE_AUTOGRAD in setting:
@@ -230,7 +226,7 @@ def against_breaks(variant: VariantReport, report: Report) -> Iterator[Ranked]:
             _promise(graph_break.cost_us / 1e6 if graph_break.cost_us else None),
             Suggestion(
                 what=what,
-                why=advice_on(graph_break.cause) or graph_break.cause.reason,
+                why=_why(graph_break),
                 gain=cost or "not measured",
                 basis="measured" if graph_break.cost_us else "unknown",
                 code=setting or mended,
@@ -238,6 +234,24 @@ def against_breaks(variant: VariantReport, report: Report) -> Iterator[Ranked]:
                 view="breaks",
             ),
         )
+
+
+def _cost(graph_break: DistinctBreak) -> str:
+    """The compile time of a graph break: of what it ended, and of what was compiled after it."""
+    cost = f"costs {duration(graph_break.cost_us or 0.0)} of compile time"
+    if not graph_break.before and not graph_break.after:
+        return f"{cost}, wasted"
+    return cost
+
+
+def _why(graph_break: DistinctBreak) -> str:
+    """What ends a graph break, and how much of its cost was spent on what it ended."""
+    why = advice_on(graph_break.cause) or graph_break.cause.reason
+    ended_us = graph_break.ended_us
+    if not ended_us or not (graph_break.before or graph_break.after):
+        return why
+    ended = f"{duration(ended_us)} of the compile time went into attempts that the break ended."
+    return f"{why.rstrip().rstrip('.')}. {ended}"
 
 
 _CALL_ITSELF = re.compile(r"[/\\]torch[/\\]_dynamo[/\\]external_utils\.py$")

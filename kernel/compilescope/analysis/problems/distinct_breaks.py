@@ -83,6 +83,8 @@ class _Collected:
         if _has_graph(compilation):
             self._before[compilation.id] = None
         self._spend(graph_break.duration_us)
+        if graph_break.duration_us is not None:
+            self.whole.ended_us = (self.whole.ended_us or 0.0) + graph_break.duration_us
         for resumed in after:
             if resumed.id in self._after:
                 break  # it and all that follow were added with an earlier occurrence

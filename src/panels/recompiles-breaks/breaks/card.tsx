@@ -19,7 +19,7 @@ export function BreakCard(props: {
   graphOf: (id: string) => (() => void) | null;
 }): JSX.Element {
   const { graphBreak, context, view, graphOf } = props;
-  const { cause, count, cost_us, before, after, eager } = graphBreak;
+  const { cause, count, cost_us, ended_us, before, after, eager } = graphBreak;
   const { trans } = context;
   // A file of an earlier version has torch's hints alone.
   const advice = graphBreak.advice.length ? graphBreak.advice : cause.hints;
@@ -42,9 +42,16 @@ export function BreakCard(props: {
         {cost_us !== null && (
           <Badge
             kind="warning"
-            title={trans.__(
-              'Compile time of the attempts that it ended and of the code compiled after it'
-            )}
+            title={
+              ended_us
+                ? trans.__(
+                    '%1 in attempts that it ended, the rest in the code compiled after it',
+                    formatMicroseconds(ended_us)
+                  )
+                : trans.__(
+                    'Compile time of the attempts that it ended and of the code compiled after it'
+                  )
+            }
           >
             {trans.__('%1 of compile time', formatMicroseconds(cost_us))}
           </Badge>

@@ -47,6 +47,7 @@ function breakOf(
     cause: causeOf(cause),
     count: 1,
     cost_us: 1000,
+    ended_us: 800,
     before: ['0/0'],
     after: ['1/0'],
     eager: ['print(x)'],
@@ -149,6 +150,7 @@ describe('BreaksView', () => {
     expect(card.textContent).toContain('Failed to trace builtin operator');
     expect(card.textContent).toContain('3 times');
     expect(card.textContent).toContain('1.00 ms of compile time');
+    expect(card.querySelector('[title*="800 µs in attempts"]')).not.toBeNull();
     expect(card.textContent).toContain('Remove print.');
     expect(card.textContent).toContain('cell line 3');
     const link = card.querySelector('a')!;
