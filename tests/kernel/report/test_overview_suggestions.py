@@ -266,9 +266,15 @@ def test_a_setting_not_in_effect_is_tried_or_copied(
 
 
 def test_what_no_button_can_try_says_where_its_code_belongs() -> None:
-    report = make_report(eager=60.0, python=40.0)
-    look(report, "python", **SLOW)
-    assert suggestion_of(report, "Larger batch").place
+    points = "points: float32[8, 4] cpu"
+    code = "compiled(torch.cat([points] * 8))  # more samples a call"
+    # Of several arguments it is unknown which ones hold the samples.
+    for arguments, expected in [([points], code), ([points, "rate: 0.1"], ""), ([], "")]:
+        report = make_report(eager=60.0, python=40.0)
+        report.subject.arguments = arguments
+        look(report, "python", **SLOW)
+        batch = suggestion_of(report, "Larger batch")
+        assert (batch.code, bool(batch.place)) == (expected, bool(expected))
     for name in ("recompiles", "breaks"):
         for suggestion in overview(cs.load(REPORTS / f"{name}.compilescope.json")).suggestions:
             assert suggestion.requested or suggestion.variant or suggestion.view, suggestion.what

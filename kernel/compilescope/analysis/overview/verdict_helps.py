@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import keyword
+import re
 from typing import Any
 
 import msgspec
@@ -70,23 +72,22 @@ def helps_for(bound: Bound, variant: VariantReport, report: Report, device: str)
             compilation.breaks for compilation in variant.compilations
         ):
             change(BREAKS, fullgraph=True)
-        helps.append(_help(BATCH, BATCH_CODE, "where the samples of a call are put together"))
+        code = _larger_batch(report)
+        helps.append(_help(BATCH, code, "where the samples of a call are put together"))
     if bound == "memory":
         change(FUSION, options={**requested.options, "aggressive_fusion": True})
         if not _short(variant):
-            helps.append(_help(PRECISION, AUTOCAST.format(device=_kind(device)), AROUND))
+            helps.append(_help(PRECISION, _autocast(device, report), AROUND))
     if bound == "compute":
         if on_gpu and _float32(variant):
             helps.append(_help(TF32, TF32_CODE, BEFORE))
         if not _short(variant):
-            helps.append(_help(UNITS, AUTOCAST.format(device=_kind(device)), AROUND))
+            helps.append(_help(UNITS, _autocast(device, report), AROUND))
     if bound in ("compute", "unclear") and _has_choices(variant, on_gpu=on_gpu):
         change(TUNED, mode="max-autotune" if on_gpu else "max-autotune-no-cudagraphs")
     return [candidate for candidate in helps if candidate is not None]
 
 
-BATCH_CODE = "compiled(torch.cat([x] * 8))  # more samples a call"
-AUTOCAST = 'with torch.autocast("{device}", dtype=torch.bfloat16):\n    compiled(x)'
 TF32_CODE = 'torch.set_float32_matmul_precision("high")'
 
 
@@ -97,8 +98,33 @@ AROUND = "around the call"
 BEFORE = "before the first call; code that is already compiled does not change"
 
 
+_TENSOR = re.compile(r"\w+: \w+\[\d")
+"""An argument that is a tensor with sizes: ``x: float32[8, 4] cpu``."""
+
+
+def _larger_batch(report: Report) -> str:
+    """A call with more samples; empty if it is unknown which arguments hold the samples."""
+    arguments = report.subject.arguments
+    if len(arguments) != 1 or not _TENSOR.match(arguments[0]):
+        return ""
+    name = arguments[0].partition(":")[0]
+    return f"compiled(torch.cat([{name}] * 8))  # more samples a call" if _is_name(name) else ""
+
+
+def _autocast(device: str, report: Report) -> str:
+    names = [argument.partition(":")[0] for argument in report.subject.arguments]
+    arguments = ", ".join(names) if names and all(map(_is_name, names)) else "..."
+    return (
+        f'with torch.autocast("{_kind(device)}", dtype=torch.bfloat16):\n    compiled({arguments})'
+    )
+
+
+def _is_name(text: str) -> bool:
+    return text.isidentifier() and not keyword.iskeyword(text)
+
+
 def _help(text: tuple[str, str], code: str, place: str = "") -> Help:
-    return Help(what=text[0], why=text[1], code=code, place=place)
+    return Help(what=text[0], why=text[1], code=code, place=place if code else "")
 
 
 def _change(

@@ -211,6 +211,20 @@ def test_help_can_be_pasted() -> None:
             compile(item.code, "<help>", "exec")
 
 
+def test_code_around_the_call_has_the_names_of_its_arguments() -> None:
+    variant = built(timing=timing(100), compilations=[compilation((90, 0.9, 0.1))])
+    named = report(variant)
+    for arguments, call in [
+        (["w: float32[8, 4] cpu", "scale: 0.1"], "compiled(w, scale)"),
+        ([], "compiled(...)"),
+    ]:
+        named.subject.arguments = arguments
+        result = verdict(variant, named)
+        assert result is not None
+        [code] = [item.code for item in result.helps if "autocast" in item.code]
+        assert code.endswith(call)
+
+
 def test_the_largest_part_is_called_most_only_where_it_is() -> None:
     for guards, said in [(12.0, "; most of that"), (9.0, "; the largest part of that")]:
         variant = built(layers=[layers(24.7, 4.4, guards=guards, wrapper=8.3)])
