@@ -79,18 +79,40 @@ def test_a_size_that_the_code_fixes_is_no_symbol(sources: Report) -> None:
     assert item.actual == "symbols for x.size(0)"
     assert item.differs
     assert item.operators == ["x.size(1)"]
-    assert item.why == "x.size(1) is always 16 here: range_refined_to_singleton."
+    assert item.why == "x.size(1) became the constant 16."
     assert item.where is not None
     assert item.remedy == f"See {place(item.where)}, which fixes x.size(1)."
 
 
-def test_a_size_that_no_known_line_fixes_has_no_line_to_see() -> None:
-    detail = {"sources": ["L['x'].size()[0]"], "value": 5, "reason": "constant"}
+def dynamic_setting(source: str, value: str) -> Effective:
     event = "symbolic_shape_specialization"
+    detail = {"sources": [source], "value": value, "reason": "trivial_lhs"}
     record = Record(event=event, metadata={event: detail}, compile_id="0/0")
     found = effective(Variant(dynamic=True), [Compilation(id="0/0")], [record], Facts())
-    (item,) = [setting for setting in found if setting.setting == "dynamic"]
+    return next(setting for setting in found if setting.setting == "dynamic")
+
+
+def test_a_size_that_no_known_line_fixes_has_no_line_to_see() -> None:
+    item = dynamic_setting("L['x'].size()[0]", "5")
     assert (item.differs, item.remedy, item.where) == (True, "", None)
+
+
+@pytest.mark.parametrize(
+    ("source", "value", "why"),
+    [
+        ("L['eps']", "1.00000000000000e-5", "eps became the constant 1e-05."),
+        ("L['scales'][1]", "0.250000000000000", "scales[1] became the constant 0.25."),
+        ("L['self'].cache.size()[0]", "4", "self.cache.size(0) became the constant 4."),
+        ("L['self']._modules['norm'].eps", "1.00000000000000e-5", ""),
+        ("G['NET']._modules['0']._parameters['weight'].size()[0]", "4", ""),
+        ("G['SCALE']", "2.50000000000000", ""),
+    ],
+)
+def test_only_sizes_and_arguments_that_became_constants_differ(
+    source: str, value: str, why: str
+) -> None:
+    item = dynamic_setting(source, value)
+    assert (item.differs, item.why, bool(item.operators)) == (bool(why), why, bool(why))
 
 
 def test_another_backend_generates_nothing(sources: Report) -> None:

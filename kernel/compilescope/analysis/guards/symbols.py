@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -10,15 +11,24 @@ from ...report import SourceLine
 from ..text.stacks import logged_stack
 from .compiled_values import Symbol
 
+_INPUT = re.compile(
+    r"L\['\w+'\](?:\[[^\[\]]+\])*"
+    r"|(?!.*(?:_parameters|_buffers)\b).*\.(?:size|stride|storage_offset)\(\)(?:\[\d+\])?"
+)
+"""An argument or an item of one, or a size of a tensor, but not of a parameter or buffer."""
+
 
 class Constant(NamedTuple):
     """A size or number that should have been a symbol but became a constant."""
 
     source: str
     value: str
-    reason: str
-    """torch's word for it: ``range_refined_to_singleton``."""
     where: SourceLine | None
+
+    @property
+    def is_input(self) -> bool:
+        """Whether it is a size or an argument; attributes of modules are not."""
+        return _INPUT.fullmatch(self.source) is not None
 
 
 def read_symbols(records: Sequence[Record], attempt: int) -> dict[str, Symbol]:
@@ -35,7 +45,7 @@ def read_symbols(records: Sequence[Record], attempt: int) -> dict[str, Symbol]:
 
 
 def read_constants(records: Sequence[Record], attempt: int) -> list[Constant]:
-    """The values that became constants, each with the reason and the user's line."""
+    """The values that became constants, each with the user's line."""
     constants: dict[str, Constant] = {}
     for record in _of(records, attempt):
         if record.event == "symbolic_shape_specialization":
@@ -44,11 +54,18 @@ def read_constants(records: Sequence[Record], attempt: int) -> list[Constant]:
             for source in detail.get("sources") or ():
                 constants[str(source)] = Constant(
                     str(source),
-                    str(detail.get("value", "")),
-                    str(detail.get("reason", "")),
+                    _number(str(detail.get("value", ""))),
                     stack[-1] if stack else None,
                 )
     return list(constants.values())
+
+
+def _number(value: str) -> str:
+    """Shorten a number of sympy's: ``1.00000000000000e-5`` is ``1e-05``."""
+    try:
+        return repr(float(value)) if "." in value else value
+    except ValueError:
+        return value
 
 
 def _of(records: Sequence[Record], attempt: int) -> list[Record]:

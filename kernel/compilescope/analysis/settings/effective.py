@@ -203,14 +203,18 @@ def _dynamic(
     symbols, constants = [], []
     for compile_id, group in grouped.items():
         symbols += list(read_symbols(group, attempts[compile_id]))
-        constants += read_constants(group, attempts[compile_id])
+        constants += [
+            constant
+            for constant in read_constants(group, attempts[compile_id])
+            if constant.is_input
+        ]
     symbols = list(dict.fromkeys(symbols))
     constant = constants[0] if constants else None
     differs = bool(variant.dynamic and constants) or (variant.dynamic is False and bool(symbols))
     why = remedy = ""
     if variant.dynamic and constant:
         size = as_written(constant.source)
-        why = f"{size} is always {constant.value} here: {constant.reason}."
+        why = f"{size} became the constant {constant.value}."
         if constant.where is not None:
             remedy = f"See {place(constant.where)}, which fixes {size}."
     elif variant.dynamic is False and symbols:

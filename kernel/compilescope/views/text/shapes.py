@@ -53,7 +53,9 @@ def _symbol(symbol: ShapeSymbol) -> str:
 
 def _decision(decision: ShapeDecision, expressions: Sequence[ShapeExpression]) -> Iterator[str]:
     result = f" = {decision.result}" if decision.result else ""
-    reason = f" ({decision.reason})" if decision.reason else ""
+    # torch's word for why a symbol became a constant is the name of a step of its solver.
+    is_named = decision.reason and decision.kind != "specialization"
+    reason = f" ({decision.reason})" if is_named else ""
     title, _ = SHAPE_DECISIONS[decision.kind]
     yield f"{title}: {decision.expression}{result}{reason}"
     for name, source in decision.sources.items():
