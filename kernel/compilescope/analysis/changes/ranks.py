@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from ...report import Code, Compilation, Report, VariantReport
 from ...report.subjects.ranks import Collective, RankDifference
+from ...torch_api.guards.installed_names import without_counter
 from .rank_words import add_rank_words
 
 _ADDRESS = re.compile(r"\b(?:0x[0-9a-f]+|\d{9,})\b")
@@ -199,8 +200,8 @@ def _of_kernels(
 def _of_guards(
     variant: str, first: Compilation, second: Compilation, mine: RankTexts, yours: RankTexts
 ) -> Iterator[RankDifference]:
-    guards = {mine(guard.expression): guard for guard in first.guards}
-    other_guards = {yours(guard.expression): guard for guard in second.guards}
+    guards = {mine(without_counter(guard.expression)): guard for guard in first.guards}
+    other_guards = {yours(without_counter(guard.expression)): guard for guard in second.guards}
     only, missing = _apart(guards, other_guards), _apart(other_guards, guards)
     if only or missing:
         yield RankDifference(

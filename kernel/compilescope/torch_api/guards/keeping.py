@@ -14,7 +14,6 @@ constants. It keeps no tensor, no compiled code and no cache entry of Dynamo ali
 from __future__ import annotations
 
 import contextlib
-import re
 import types
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -28,6 +27,7 @@ from torch._dynamo import config, guards
 from torch._guards import CompileContext
 
 from ..process.patching import patched
+from .installed_names import BUILTINS, INSTALLED_BY_ID
 
 
 class KeptGuards(msgspec.Struct, kw_only=True):
@@ -156,11 +156,6 @@ def _weakly(value: Any) -> Any:
         return None
 
 
-_INSTALLED = re.compile(r"\w*_\d+_c\d+")
-"""The names that ``OutputGraph.install_global_by_id`` gives to globals: prefix, ``id`` and
-compilation. A tensor's ``type(x)`` makes it install torch as ``_140710230885776_c1``."""
-
-
 def _helpers(manager: Any) -> dict[str, Any]:
     """The globals that the tree refers to and that Dynamo, not the user, installed.
 
@@ -177,8 +172,8 @@ def _helpers(manager: Any) -> dict[str, Any]:
             value = namespace.get(name)
             dunder = name.startswith("__")
             passing = isinstance(value, (weakref.ref, types.ModuleType))
-            if name.startswith("__builtins_dict__") or (
-                passing and (dunder or _INSTALLED.fullmatch(name))
+            if name.startswith(BUILTINS) or (
+                passing and (dunder or INSTALLED_BY_ID.fullmatch(name))
             ):
                 result[name] = value
     return result

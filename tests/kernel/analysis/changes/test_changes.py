@@ -9,9 +9,18 @@ from compilescope.analysis.changes.kernel_pairs import pair_kernels
 from compilescope.analysis.changes.kernels import count_lines
 from compilescope.analysis.changes.launches import launch_settings, launching
 from compilescope.analysis.changes.reports import report_difference
-from compilescope.analysis.changes.variants import baseline_of
+from compilescope.analysis.changes.variants import baseline_of, compare
 from compilescope.analysis.wrapper.kernel_bodies import body, body_lines
-from compilescope.report import Compilation, Kernel, Problem, Report, Subject, Timing, VariantReport
+from compilescope.report import (
+    Compilation,
+    Guard,
+    Kernel,
+    Problem,
+    Report,
+    Subject,
+    Timing,
+    VariantReport,
+)
 
 HELPED = """
 @triton.jit
@@ -276,6 +285,28 @@ def test_a_variant_that_failed_without_code_is_not_compared() -> None:
     assert baseline_of(cpp, variants) is python
     cpp.stage = "failed"
     assert baseline_of(cpp, variants) is None
+
+
+def test_torchs_count_of_builtins_makes_no_guard_differ() -> None:
+    # Each compilation in a process gets the next number.
+    guard = "___check_obj_id(G['__builtins_dict___{}']['{}'], 7)"
+    python, cpp = (
+        VariantReport(
+            name=name,
+            requested=cs.Variant(cpp_wrapper=name == "cpp"),
+            compilations=[
+                Compilation(id="0/0", guards=[Guard(expression=guard.format(number, "iter"))])
+            ],
+        )
+        for name, number in (("python", 2), ("cpp", 6))
+    )
+    assert [change.kind for change in compare(python, cpp).changes] == ["setting"]
+    cpp.compilations[0].guards[0].expression = guard.format(6, "len")
+    difference = compare(python, cpp)
+    assert "different guards" in difference.summary
+    assert difference.changes[1].here == (
+        "1, only here: ___check_obj_id(G['__builtins_dict__']['len'], 7)"
+    )
 
 
 @pytest.mark.parametrize("few", [True, False])
