@@ -25,6 +25,7 @@ from .crossings import (
     dispatcher_name,
     wrapped_name,
 )
+from .launch_pairs import operator
 from .launches import codes_of
 
 Via = Literal["library", "shim", "dispatcher", "python", "inlined"]
@@ -148,12 +149,41 @@ def _in_python(kernel: Kernel, written: Callable[[str], str | None]) -> _Reached
 
 
 def _operator(kernel: Kernel) -> str:
-    """The operator's name in the dispatcher, as far as the code shows it."""
+    """The operator's name in the dispatcher, as far as the code shows it.
+
+    A library call's ``ops`` also have the views of its arguments, often before the operator.
+    """
     node = NODE.match(kernel.name)
-    operator = node or next((match for op in kernel.ops if (match := _ITEM.match(op))), None)
-    if operator is None:
-        return kernel.name
-    return dispatcher_name(*operator.groups())
+    if node is not None:
+        return dispatcher_name(*node.groups())
+    called = operator(kernel.name)
+    candidates = [
+        (_likeness(called, operator(f"torch.ops.{op}")), match)
+        for op in kernel.ops
+        if (match := _ITEM.match(op))
+    ]
+    likeness, item = max(candidates, key=lambda candidate: candidate[0], default=(_UNLIKE, None))
+    return kernel.name if item is None or likeness == _UNLIKE else dispatcher_name(*item.groups())
+
+
+_UNLIKE = (0, 0)
+
+
+def _likeness(called: str, name: str) -> tuple[int, int]:
+    """How well an operator fits the name of a call; `_UNLIKE` if it does not.
+
+    A call may have the overload (``mul_Tensor``), a namespace (``mkldnn__linear_pointwise``) or a
+    variant (``bias_addmm``) in its name.
+    """
+    if called == name:
+        return 2, 0
+    if (
+        called.startswith(f"{name}_")
+        or name.startswith(f"{called}_")
+        or called.endswith(f"_{name}")
+    ):
+        return 1, len(name)
+    return _UNLIKE
 
 
 def _registered(
