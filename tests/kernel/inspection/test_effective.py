@@ -11,7 +11,7 @@ from compilescope import Variant
 from compilescope.analysis.figures.wording import place
 from compilescope.analysis.settings.effective import Facts, effective
 from compilescope.capture.records import Record
-from compilescope.report import Compilation, Crossing, Effective, Graph, Kernel, Node, Report
+from compilescope.report import Compilation, Effective, Graph, Kernel, Node, Report
 from compilescope.torch_api.inductor import inductor_warnings, toolchain
 from torch import Tensor, nn
 
@@ -206,26 +206,6 @@ def test_what_the_installed_torch_says_of_its_fusions() -> None:
     assert "mix-order reduction" in inductor_warnings.without_cpp_wrapper(
         {"triton.mix_order_reduction": True}
     )
-
-
-def test_calls_through_python() -> None:
-    compilation = Compilation(
-        id="0/0",
-        crossings=[
-            Crossing(
-                operator="demo::scale", lines=[3, 9], why="Its kernel is Python.", remedy="C++"
-            ),
-            Crossing(operator="torch.ops.demo.other", artifact="python", lines=[4]),
-        ],
-    )
-    item = effective_settings(compilation, cpp=True)["calls through Python"]
-    assert (item.requested, item.actual, item.differs) == (
-        "none",
-        "2 calls of demo::scale",
-        True,
-    )
-    assert item.operators == ["demo::scale"]
-    assert "calls through Python" not in effective_settings(compilation)
 
 
 def test_complaints_are_heard_and_the_loggers_stay_as_they_are() -> None:

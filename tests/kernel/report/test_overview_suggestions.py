@@ -7,11 +7,13 @@ import pytest
 from compilescope.analysis.guards.recompile_causes import add_causes
 from compilescope.analysis.overview.limit_verdict import verdict
 from compilescope.analysis.overview.overview import overview
+from compilescope.analysis.overview.python_calls import against_python_calls
 from compilescope.analysis.overview.verdict_helps import UNGUARDED
 from compilescope.report import (
     Advice,
     Break,
     Compilation,
+    Crossing,
     DistinctBreak,
     Effective,
     Failure,
@@ -117,6 +119,32 @@ def test_settings_not_in_effect_in_another_variant_are_counted_with_its_name() -
     counted = next(count for count in overview(report).counts if count.view == "requested")
     assert counted.text == "1 setting not in effect: fusions (cpp)"
     assert (counted.of, counted.warning) == ("cpp", True)
+
+
+@pytest.mark.parametrize(
+    ("operators", "fact"),
+    [
+        (["demo::a"], "demo::a is called through Python"),
+        (["demo::a", "demo::b"], "demo::a and demo::b are called through Python"),
+        (["demo::a", "demo::b", "c::d"], "demo::a, demo::b and 1 more are called through Python"),
+    ],
+)
+def test_calls_through_python_are_a_fact_and_no_setting(operators: list[str], fact: str) -> None:
+    report = make_report(eager=60.0, python=40.0, cpp=30.0)
+    assert [count for count in overview(report).counts if count.view == "requested"] == []
+    (compilation,) = report.variant("cpp").compilations
+    why, remedy = "Its kernel is written in Python.", "Register its kernel in C++."
+    compilation.crossings = [
+        Crossing(operator=name, artifact="cpp", lines=[3, 9], why=why, remedy=remedy)
+        for name in operators
+    ]
+    python_call = Crossing(operator="demo::c", artifact="python", lines=[4])
+    report.variant("python").compilations[0].crossings = [python_call]
+    (counted,) = (count for count in overview(report).counts if count.view == "requested")
+    assert (counted.text, counted.warning) == (f"{fact} (cpp)", False)
+    assert (counted.number, counted.of) == (2 * len(operators), "cpp")
+    (suggestion,) = (ranked.suggestion for ranked in against_python_calls(report.variant("cpp")))
+    assert (suggestion.what, suggestion.why) == (remedy, f"{fact}. {why}")
 
 
 SLOW = {"guards": 20.0, "wrapper": 5.0, "launches": 5.0, "kernels": 10.0}

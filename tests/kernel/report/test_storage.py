@@ -20,6 +20,7 @@ import pytest
 from compilescope.report import (
     SCHEMA_VERSION,
     Compilation,
+    Effective,
     Memory,
     Report,
     Subject,
@@ -89,6 +90,16 @@ def test_the_peaks_in_words_are_added_to_a_file_of_an_earlier_version() -> None:
         "Without reuse: 2.00 KiB (50 % less now)",
         "Unfused: 1.00 KiB",
     ]
+
+
+def test_calls_through_python_of_an_earlier_version_are_no_setting() -> None:
+    saved = report()
+    variant = saved.variant("python")
+    settings = list(variant.effective)
+    variant.effective.append(
+        Effective("calls through Python", "none", "1 call of demo::scale", differs=True)
+    )
+    assert from_json(saved.to_json()).variant("python").effective == settings
 
 
 def test_breaks_are_told_apart_in_a_file_of_an_earlier_version() -> None:

@@ -32,6 +32,7 @@ from .conflicts import conflicts
 from .cpp_wrapper_gain import first_call, wrapper
 from .headline import WITHOUT_CALL, fastest, headline, is_wrong
 from .limit import limit
+from .python_calls import called_through_python
 from .suggestions import suggestions
 from .variants import current, places, title
 
@@ -199,6 +200,7 @@ def _counts(report: Report, now: VariantReport | None) -> list[Count]:
     if guards:
         happened.append(Count(number=guards, text=count(guards, "guard"), view="guards"))
     happened += _not_in_effect(report, now)
+    happened += called_through_python(report, now)
     wrong = [variant for variant in report.variants if is_wrong(variant)]
     if wrong:
         number = sum(not error.ok for error in wrong[0].accuracy)

@@ -23,6 +23,7 @@ from ..settings.variant_code import code_of
 from .bounds import disturbance
 from .code_suggestions import against_breaks, against_recompiles
 from .cpp_wrapper_gain import CHANCE, SMALL, first_call, host_time, is_marginal, trusted
+from .python_calls import against_python_calls
 from .ranked_suggestion import Ranked
 from .time_breakdown import parts_of_call
 from .variants import title, with_article
@@ -63,6 +64,7 @@ def suggestions(report: Report, now: VariantReport | None) -> list[Suggestion]:
             *against_recompiles(variant, now),
             *against_breaks(variant, report),
             *_settings(variant),
+            *against_python_calls(variant),
         ]
     if now is not None:
         # One call of the variant recompiles nothing; the loop in the user's cell may have.

@@ -72,7 +72,6 @@ def effective(
         ]
     rules: list[Callable[[], Iterator[Effective]]] = [
         lambda: _cpp_wrapper(variant, compilations),
-        lambda: _python_calls(variant, compilations),
         lambda: cuda_graphs_row(facts.cuda_graphs, variant),
         lambda: autotuning(compilations, facts.settings, facts.complaints, built=facts.built),
         lambda: freezing(compilations, facts.settings, built=facts.built),
@@ -119,29 +118,6 @@ def _cpp_wrapper(variant: Variant, compilations: Sequence[Compilation]) -> Itera
         differs=differs,
         why="torch generated a Python wrapper anyway." if differs else "",
     )
-
-
-def _python_calls(variant: Variant, compilations: Sequence[Compilation]) -> Iterator[Effective]:
-    if not variant.cpp_wrapper:
-        return
-    crossings = [
-        crossing
-        for compilation in compilations
-        for crossing in compilation.crossings
-        if crossing.artifact == "cpp"
-    ]
-    operators = list(dict.fromkeys(crossing.operator for crossing in crossings))
-    if operators:
-        calls = sum(len(crossing.lines) for crossing in crossings)
-        yield Effective(
-            setting="calls through Python",
-            requested="none",
-            actual=f"{count(calls, 'call')} of {', '.join(operators[:_SHOWN])}",
-            differs=True,
-            why=crossings[0].why,
-            remedy=crossings[0].remedy,
-            operators=operators,
-        )
 
 
 def cuda_graphs_row(graphs: CudaGraphs | None, variant: Variant) -> Iterator[Effective]:

@@ -142,6 +142,10 @@ def complete(report: Report) -> None:
         for memory in compilation.memory:
             memory.peaks = memory.peaks or memory_peaks(memory)
     for variant in report.variants:
+        # It was listed as a setting; the overview reads the calls themselves.
+        variant.effective = [
+            setting for setting in variant.effective if setting.setting != "calls through Python"
+        ]
         completing["backends"](variant)
         completing["breaks"](variant)
         if variant.cold and not variant.cold[0].label:
