@@ -23,14 +23,14 @@ export function runTitle(run: ILane['run'], trans: TranslationBundle): string {
 
 /**
  * A lane's title: `0/0 · cold · 1.84 s`; of kernels `0/0 · kernels, first call ·
- * 180 µs to run them`.
+ * one launch of each of 9 generated kernels: 180 µs`.
  */
 export function laneTitle(lane: ILane, trans: TranslationBundle): string {
   const { id, of, run } = lane;
   const parts =
     of === 'phases'
       ? [runTitle(run, trans), formatMicroseconds(wholeOf(lane))]
-      : [kernelsTitle(run, trans), runsText(lane, trans)];
+      : [kernelsTitle(run, trans), launchesText(lane, trans)];
   return [id, ...parts].filter(Boolean).join(' · ');
 }
 
@@ -47,16 +47,28 @@ export function kernelsTitle(
 }
 
 /**
- * What running the kernels of a lane takes, without all that comes before.
+ * What one launch of each kernel of a lane takes, without all that comes before.
+ * A call may launch a kernel more often, and calls libraries in between.
  */
-function runsText({ flame }: ILane, trans: TranslationBundle): string {
+function launchesText({ flame }: ILane, trans: TranslationBundle): string {
   const runs = flame.spans.filter(
     ({ kind }) => kind === 'first_run' || kind === 'later_run'
   );
-  const us = runs.reduce((sum, { self }) => sum + (self ?? 0), 0);
-  return runs.length > 0
-    ? trans.__('%1 to run them', formatMicroseconds(us))
-    : '';
+  const us = formatMicroseconds(
+    runs.reduce((sum, { self }) => sum + (self ?? 0), 0)
+  );
+  switch (runs.length) {
+    case 0:
+      return '';
+    case 1:
+      return trans.__('one launch of the generated kernel: %1', us);
+    default:
+      return trans.__(
+        'one launch of each of %1 generated kernels: %2',
+        runs.length,
+        us
+      );
+  }
 }
 
 /**

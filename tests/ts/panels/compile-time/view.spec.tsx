@@ -356,14 +356,19 @@ describe('CompileTimeBody', () => {
       ['first_run', 20, 0],
       ['autotune', 40, 1]
     ]);
-    expect(laneTitle(lane, trans)).toContain('20.0 µs to run them');
+    expect(laneTitle(lane, trans)).toContain(
+      'one launch of the generated kernel: 20.0 µs'
+    );
   });
 
   it('says of a kernel’s bar what it is, and in which call', () => {
     const chart = waterfall([ONE], ['cold', 'warm'], 'time', [
       {
         compilation: '0/0',
-        first: [phase('k', 2.1e6, 120, { kind: 'first_run', detail: 'run' })],
+        first: [
+          phase('k', 2.1e6, 120, { kind: 'first_run', detail: 'run' }),
+          phase('l', 2.10002e6, 30, { kind: 'first_run', detail: 'run' })
+        ],
         later: [phase('k', 0, 12, { kind: 'later_run' })]
       },
       { compilation: '', first: [phase('x', 9, 1, { track: 1 })], later: [] }
@@ -372,8 +377,8 @@ describe('CompileTimeBody', () => {
     expect(chart.total).toBe(2.1e6 + 120);
     expect(chart.lanes.map(lane => laneTitle(lane, trans))).toEqual([
       '0/0 · cold · 2.00 s',
-      '0/0 · kernels, first call · 120 µs to run them',
-      '0/0 · kernels, a later call · 12.0 µs to run them',
+      '0/0 · kernels, first call · one launch of each of 2 generated kernels: 150 µs',
+      '0/0 · kernels, a later call · one launch of the generated kernel: 12.0 µs',
       '0/0 · warm · 200 ms',
       'kernels, first call'
     ]);
