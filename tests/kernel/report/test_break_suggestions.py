@@ -237,6 +237,8 @@ def test_the_cost_of_a_break_is_not_what_its_change_saves() -> None:
     graph_break.ended_us = 1.8e6
     why = suggestion_of(report, "Fix the graph break").why
     assert why == "a. 1.80 s of the compile time went into attempts that the break ended."
+    graph_break.ended_us = 2e6
+    assert suggestion_of(report, "Fix the graph break").why == "a"
 
 
 def test_no_advice_on_torchs_own_break_at_an_optimizers_step() -> None:

@@ -244,11 +244,15 @@ def _cost(graph_break: DistinctBreak) -> str:
     return cost
 
 
+_NEARLY_ALL = 0.95
+"""The share of a graph break's cost from which on it is not split up."""
+
+
 def _why(graph_break: DistinctBreak) -> str:
     """What ends a graph break, and how much of its cost was spent on what it ended."""
     why = advice_on(graph_break.cause) or graph_break.cause.reason
     ended_us = graph_break.ended_us
-    if not ended_us or not (graph_break.before or graph_break.after):
+    if not ended_us or not graph_break.cost_us or ended_us > _NEARLY_ALL * graph_break.cost_us:
         return why
     ended = f"{duration(ended_us)} of the compile time went into attempts that the break ended."
     return f"{why.rstrip().rstrip('.')}. {ended}"
