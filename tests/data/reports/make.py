@@ -64,7 +64,7 @@ def conclude(name: str) -> None:
     """Work out what a report computes of what is stored, as this version does."""
     import compilescope
     from compilescope.analysis.overview.bounds import add_words
-    from compilescope.analysis.overview.verdict import verdict
+    from compilescope.analysis.overview.limit_verdict import verdict
 
     path = HERE / f"{name}.compilescope.json"
     report = compilescope.load(path)

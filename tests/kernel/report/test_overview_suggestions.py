@@ -201,13 +201,14 @@ def test_a_size_that_changes_can_be_tried_as_a_symbol() -> None:
 
 def test_recompiles_on_both_sides_of_a_graph_break_are_one_suggestion() -> None:
     def again(compilation: str, function: str, source: str, code: str) -> Compilation:
-        where = SourceLine(file="cell", line=1, function=function)
+        frame = SourceLine(file="cell", line=1, function=function)
+        where = SourceLine(file="cell", line=9, code=code)
         advice = Advice(kind="dynamic", what="Symbols.", code=code, where=where)
         failure = Failure(
             guard="g", kind="size", source=source, dimension=0, old="8", new="9", compilation="0/0"
         )
         recompile = Recompile(reasons=[], failures=[failure], advice=[advice])
-        recompiled = Compilation(id=compilation, duration_s=2.0, recompile=recompile)
+        recompiled = Compilation(id=compilation, frame=frame, duration_s=2.0, recompile=recompile)
         add_causes(recompiled)
         return recompiled
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Container
+from collections.abc import Collection
 from typing import NamedTuple
 
 from ...report import Compilation, Graph, Node, Subject
@@ -88,7 +88,7 @@ def repeated_blocks(compilation: Compilation) -> Blocks | None:
     return best._replace(differs=differing_value(compilation, best.path, indices))
 
 
-def differing_value(compilation: Compilation, path: str, indices: Container[int] = ()) -> str:
+def differing_value(compilation: Compilation, path: str, indices: Collection[int] = ()) -> str:
     """A plain value that the guards of blocks compare with different constants; empty if none.
 
     Floats do not count: they become symbols in the second compilation, which fits all blocks.
