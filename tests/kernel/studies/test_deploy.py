@@ -248,6 +248,32 @@ def test_a_way_is_measured_with_and_without_what_it_ships(
     assert "takes a module" in not_taken.why
 
 
+def _refuses(graph: object, inputs: object) -> None:
+    raise AssertionError("eager compiles nothing")
+
+
+@torch.compile(backend=_refuses)
+def refused(x: torch.Tensor) -> torch.Tensor:
+    return x.sin()
+
+
+def calls_compiled(x: torch.Tensor) -> torch.Tensor:
+    return refused(x) + 1
+
+
+@pytest.mark.slow
+def test_eager_compiles_no_function_inside_the_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        deploy, "ways", lambda *args: [way for way in ways.ways(*args) if way.name == ways.EAGER]
+    )
+    variant = VariantReport(name="python", requested=cs.Variant())
+    study("deploy", calls_compiled, (torch.randn(64),), variant)
+    (way,) = variant.ways
+    assert way.problem is None
+    assert way.accurate is True
+    assert way.call_us is not None
+
+
 def test_blocks_alone_are_measured_beside_other_ways(monkeypatch: pytest.MonkeyPatch) -> None:
     taken: list[str] = []
     monkeypatch.setattr(deploy, "_measure", lambda _, way, *rest: taken.append(way.name))
