@@ -475,8 +475,8 @@ def test_blocks_that_guard_different_numbers_are_not_measured(
     variant = VariantReport(name="python", requested=cs.Variant())
     variant.compilations = [Compilation(id="0/0", guards=guards)]
     study("blocks", Blocks(), (torch.randn(2, 8),), variant)
-    assert taken == [ways.NESTED]
-    assert variant.ways[0].why == (
+    assert taken == [ways.WHOLE, ways.NESTED]
+    assert variant.ways[1].why == (
         "The blocks differ in layer, which guards compare: torch compiles each of them, and runs "
         "those beyond its recompile limit in eager."
     )

@@ -56,6 +56,7 @@ def advise(
     frame: SourceLine | None,
     caller: Caller | None,
     settings: Mapping[str, Any],
+    first: Caller | None = None,
     seen: Sequence[Failure] = (),
     became: Sequence[str] = (),
     existed: Callable[[str], bool] = lambda _: True,
@@ -71,6 +72,8 @@ def advise(
         The compiled function, and the call of it.
     settings
         Dynamo's settings in force (``specialize_float``), if torch logged them.
+    first
+        The call that was compiled first: a mark on a later call's tensor recompiles as well.
     seen
         The failures that an earlier recompile of the frame had too.
     became
@@ -81,7 +84,7 @@ def advise(
     others
         What else changed since the compilation of a failed guard.
     """
-    adviser = _Adviser(frame, caller, settings, became, existed)
+    adviser = _Adviser(frame, caller, first or caller, settings, became, existed)
     by_code: dict[str, Advice] = {}
     # A guard that failed before led to a newer compilation, so that compilation's guard counts.
     fresh = [failed for failed in failures if failed[1] not in seen]
@@ -158,6 +161,7 @@ class _Adviser:
         self,
         frame: SourceLine | None,
         caller: Caller | None,
+        first: Caller | None,
         settings: Mapping[str, Any],
         became: Sequence[str],
         existed: Callable[[str], bool],
@@ -169,6 +173,8 @@ class _Adviser:
         self.settings = settings
         self.resumed = frame is not None and frame.function.startswith(_RESUMED)
         self.names: Names = names_of(frame, caller)
+        self.first = first.where if first else None
+        self.first_names = self.names if self.first == self.caller else names_of(frame, first)
         self.written = with_dynamic(frame, caller, self.names)
 
     def on(self, reason: str, failure: Failure) -> Iterator[Advice]:
@@ -261,7 +267,7 @@ class _Adviser:
                     "before each call, on those that exist. At the first compilation they did not "
                     "all exist yet."
                 ),
-                where=self.caller,
+                where=self.first,
             )
             return
         together = len(marks) == 1 or all("\n" not in mark.code for mark in marks)
@@ -272,7 +278,7 @@ class _Adviser:
             kind="mark_dynamic",
             what=f"Makes {marked} dynamic from the first compilation on.",
             code="\n".join(mark.code for mark in marks),
-            where=self.caller,
+            where=self.first,
         )
 
     def _stride(self, reason: str, failure: Failure) -> Iterator[Advice]:
@@ -395,12 +401,12 @@ class _Adviser:
     def _before(
         self, failure: Failure, kind: str, what: str, code: str, absent: str = ""
     ) -> Iterator[Advice]:
-        """A statement before the call, on the argument itself.
+        """A statement before the first call, on the argument itself.
 
         No code for a part that was missing at the first call, where the statement would fail, but
         ``what`` followed by ``absent``.
         """
-        argument = None if self.resumed else self.names.expression(failure.source)
+        argument = None if self.resumed else self.first_names.expression(failure.source)
         if argument is None:
             return
         named = _assignable(argument)
@@ -408,12 +414,12 @@ class _Adviser:
         lines = [code.format(target)]
         if not named:
             lines.insert(0, f"{argument.name} = {argument.expression}")
-            lines.append(self.names.called_with(argument.parameter, argument.name))
+            lines.append(self.first_names.called_with(argument.parameter, argument.name))
         sentence = what.format(target)
         if argument.rest and not self.existed(failure.source):
-            yield Advice(kind=kind, what=sentence + absent, where=self.caller)
+            yield Advice(kind=kind, what=sentence + absent, where=self.first)
             return
-        yield Advice(kind=kind, what=sentence, code="\n".join(lines), where=self.caller)
+        yield Advice(kind=kind, what=sentence, code="\n".join(lines), where=self.first)
 
     def _rebound(
         self, failure: Failure, kind: str, what: str, value: str, *, once: bool = False

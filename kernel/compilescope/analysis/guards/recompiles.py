@@ -11,7 +11,7 @@ from ...report import Advice, Compilation, Recompile, SourceLine
 from ..problems.failed_records import RECOMPILE_LIMIT
 from .advice import advise, agree, raise_limit
 from .compiled_values import Values
-from .frames import caller_of, traced_frame
+from .frames import Caller, caller_of, traced_frame
 from .other_changes import other_changes
 from .recompile_causes import add_causes
 from .recompile_reason import read_failure
@@ -26,6 +26,8 @@ class Memory:
         self.earlier: dict[str, list[str]] = {}
         self.failed: dict[tuple[str, str], str] = {}
         """A compilation and its guard → the compilation for which it first failed."""
+        self.callers: dict[str, Caller | None] = {}
+        """Each frame's first call."""
         self.traced: dict[str, tuple[SourceLine, SourceLine]] = {}
         """Each frame's compiled function, and the function whose arguments its guards name."""
 
@@ -78,6 +80,8 @@ def follow(
             ids.append(compilation.id)
         before = ids[: ids.index(compilation.id)]
         traced = memory.function_of(compilation, group)
+        if not before:
+            memory.callers.setdefault(frame, caller_of(group))
         if compilation.recompile is not None:
             _complete(
                 compilation, compilation.recompile, memory, values, group, metrics, before, traced
@@ -139,6 +143,7 @@ def _complete(
         frame=traced,
         caller=caller_of(records),
         settings=settings,
+        first=memory.callers.get(compilation.id.rpartition("/")[0]),
         seen=seen,
         became=list(became),
         existed=first.is_guarded if first is not None else lambda _: True,

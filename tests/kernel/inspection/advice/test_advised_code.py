@@ -135,6 +135,17 @@ def test_a_module_without_a_known_name_is_not_named() -> None:
         assert [advice.kind for advice in advised] == ["module_int"]
 
 
+def test_a_size_is_marked_before_the_call_that_was_compiled_first() -> None:
+    calls = "a, b = torch.ones(4, 4), torch.ones({}, 4)\ncompiled(a)\ncompiled(b)"
+    for size, mark in ((5, "torch._dynamo.mark_dynamic"), (1, "mark_unbacked")):
+        program = run(SIZES.define, SIZES.compile, calls.format(size))
+        (suggestion, *_) = suggestions_of(program)
+        assert f"{mark}(a, 0)" in suggestion.code
+        # A mark on b, which was not compiled first, would recompile all the same.
+        marked = calls.format(size).replace("compiled(a)", f"{suggestion.code}\ncompiled(a)")
+        assert suggestions_of(run(SIZES.define, SIZES.compile, marked)) == []
+
+
 @pytest.mark.parametrize(
     ("old", "new", "mode"),
     [("True", "False", "enable_grad"), ("", "False", "enable_grad"), ("", "True", "no_grad")],
