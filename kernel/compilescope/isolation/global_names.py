@@ -9,7 +9,7 @@ import weakref
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from .user_code import is_user_module
+from .user_code import is_made_by_code, is_user_module
 
 _READS = {"LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"}
 _WRITES = {"STORE_GLOBAL", "DELETE_GLOBAL", "STORE_NAME", "DELETE_NAME"}
@@ -104,7 +104,7 @@ def named_by(function: types.FunctionType) -> Iterator[tuple[str, object | Bindi
     seen: set[int] = set()
     while modules:
         path, module = modules.pop()
-        if id(module) in seen or not is_user_module(module):
+        if id(module) in seen or not (is_user_module(module) or is_made_by_code(module)):
             continue
         seen.add(id(module))
         attributes: dict[str, object] = object.__getattribute__(module, "__dict__")

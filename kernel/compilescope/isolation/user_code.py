@@ -81,11 +81,20 @@ def is_user_module(module: types.ModuleType) -> bool:
     """Whether a module is the user's file; reads only its dict, so a lazy module stays lazy."""
     if type(module) is not types.ModuleType:
         return False
-    attributes = object.__getattribute__(module, "__dict__")
-    file = attributes.get("__file__")
-    if file is None and attributes.get("__spec__") is None:
-        return True  # a notebook, or made by `types.ModuleType`
+    file = object.__getattribute__(module, "__dict__").get("__file__")
     return isinstance(file, str) and not is_library_file(file)
+
+
+def is_made_by_code(module: types.ModuleType) -> bool:
+    """Whether a module is a notebook's, or was made by `types.ModuleType`, and has no file.
+
+    Modules inside a compiled library have no file either, and a name with dots.
+    """
+    if type(module) is not types.ModuleType:
+        return False
+    attributes = object.__getattribute__(module, "__dict__")
+    has_source = attributes.get("__file__") or attributes.get("__spec__")
+    return not has_source and "." not in str(attributes.get("__name__", ""))
 
 
 def is_user_class(cls: type) -> bool:
