@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from ..report import Graph, Node
+from ..report.saving.left_out import lacks_constants
 
 RANDOM = re.compile(
     r"\b(inductor_random|inductor_randint|inductor_lookup_seed\w*|inductor_seeds?|rand\w*|normal\w*|"
@@ -77,6 +78,8 @@ def reference_of(
     if not outputs:
         return Reference(why="torch does not say which nodes its results are")
     forward = forward_of(graph.text) if graph is not None else None
+    if graph is not None and forward is None and lacks_constants(graph.text):
+        return Reference(why="the report was saved without the graph's constants (redacted)")
     if forward is None:
         return Reference(why="the graph that it was generated from cannot be run as Python")
     values = _values(forward)

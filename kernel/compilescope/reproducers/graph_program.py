@@ -11,6 +11,7 @@ from ..analysis.text.sizes import UnknownSize, size_of
 from ..report import Compilation, Graph, Node, Report, VariantReport
 from ..report.errors import CompilescopeError
 from ..report.references import is_reference, name_of
+from ..report.saving.left_out import lacks_constants
 from .graph_functions import RANDOM, as_python, forward_of, index_bounds
 from .program import Program
 from .program_parts import (
@@ -53,6 +54,7 @@ def graph_program(
                 "torch logs it in a trace, and this report is of none that has it.",
                 f"It has the graphs {', '.join(map(repr, compilation.graphs))}.",
             )
+        check_constants(f"The program {stage} of {compilation.id!r}", text)
         device = "cuda" if _CUDA_DEVICE.search(text) else "cpu"
         return Program(
             what, file_name, text, device, "torch's program runs it and compares nothing"
@@ -276,6 +278,7 @@ def _graph_and_inputs(compilation: Compilation, stage: str, graph: Graph) -> tup
     CompilescopeError
         It cannot run as Python, or an input is not known.
     """
+    check_constants(f"The graph {stage!r} of {compilation.id!r}", graph.text)
     inputs = [node for node in graph.nodes if node.op == "placeholder"]
     forward = forward_of(graph.text)
     if forward is None:
@@ -311,6 +314,16 @@ def _graph_and_inputs(compilation: Compilation, stage: str, graph: Graph) -> tup
             f"laid_out({size}, {stride}, torch.{node.dtype}, {(node.device or 'cpu')!r}, {bound})"
         )
     return as_python(graph.text), make_inputs_text(making)
+
+
+def check_constants(what: str, code: str) -> None:
+    """Raises an error if the report was redacted and the code lacks constants."""
+    if lacks_constants(code):
+        raise CompilescopeError(
+            f"{what} cannot be run.",
+            "This report was saved without constants (redacted), which it needs.",
+            "Take a report that is not redacted.",
+        )
 
 
 _CLASS = re.compile(r"^class (\w+)\(", re.M)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import textwrap
 from collections.abc import Mapping, Sequence
@@ -11,6 +12,7 @@ from ..analysis.wrapper.launches import codes_of, nodes_of
 from ..report import Code, Compilation, Graph, Kernel, Launch, Node, Report
 from ..report.errors import CompilescopeError
 from .graph_functions import Reference, bias_of, index_bounds, reference_of
+from .graph_program import check_constants
 from .program import Program
 from .program_parts import COMPARE, FILL, KERNEL_MAIN, TIME, TOP, head
 from .wrapper_slice import LaunchSlice, slice_launch
@@ -31,7 +33,11 @@ def kernel_program(
     compilation, kernel = _kernel(report, name, compile_id, variant)
     launch, code, nodes = _python_launch(report, compilation, kernel)
     assert code.python is not None, "_python_launch gives code with a Python wrapper"
+    what = f"The kernel {kernel.name!r}"
+    if not _is_python(code.python):
+        check_constants(what, code.python)
     sliced = slice_launch(code.python, launch.line, lambda name: _dtype_of(name, code, nodes))
+    check_constants(what, "\n".join([*sliced.kernels, *sliced.memory, sliced.launch]))
     graph = compilation.graphs.get(_STAGES[code.direction])
     reference = _reference(kernel, launch, code, graph, sliced)
     device = _device(sliced, kernel)
@@ -42,6 +48,14 @@ def kernel_program(
         device=device,
         unchecked=reference.why,
     )
+
+
+def _is_python(text: str) -> bool:
+    try:
+        ast.parse(text)
+    except SyntaxError:
+        return False
+    return True
 
 
 def _dtype_of(name: str, code: Code, nodes: Mapping[str, Node]) -> str:

@@ -12,6 +12,11 @@ from .same_failure import DIFFERS
 Tried = Literal["agrees", "ran", "differs", "fails", "failed", "not tried"]
 
 
+LONGEST = 8000
+"""The most characters of a failed program's output that its text shows: a C++ compiler's warnings
+may be 100,000."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Request:
     """What of a report is reproduced; the fields are parameters of `compilescope.reproducer`."""
@@ -92,6 +97,8 @@ class Reproducer(Program):
         # A traceback is long, and is that of the report.
         is_known = self.tried == "fails" and self.failure != DIFFERS
         output = "" if is_known else self.output.strip()
+        if self.tried == "failed" and len(output) > LONGEST:
+            output = f"Its output has {len(output):,} characters: run the program to see it."
         parts = [head, self.why, output]
         parts.append(f"{len(self.code.splitlines())} lines; .save() writes {self.file_name}")
         return "\n".join(part for part in parts if part)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import io
+import itertools
 import os
+import re
 import runpy
+import textwrap
 import traceback
 
 import msgspec
@@ -17,6 +20,9 @@ from .same_failure import DIFFERS, failure_of
 
 COMMAND = "from compilescope.reproducers.trial_process import main; main()"
 """The code that the process runs."""
+WIDEST = 1000
+"""The most characters of an exception's message in `Trial.why`; all of it is in the output."""
+_COMPILERS_ERROR = re.compile(r":\d+:\d+: (?:fatal )?error: ")
 
 
 class Trial(msgspec.Struct):
@@ -52,6 +58,16 @@ def lacks_device(inside: ChildProcess) -> str:
     return ""
 
 
+def _why(error: Exception) -> str:
+    """The exception with the first line of its message; of a compiler's output, the first error."""
+    lines = str(error).splitlines() or [""]
+    first = lines[0]
+    if first.endswith("C++ compile error"):
+        errors = (line.strip() for line in lines if _COMPILERS_ERROR.search(line))
+        first = ": ".join([first, *itertools.islice(errors, 1)])
+    return f"{type(error).__name__}: {textwrap.shorten(first, WIDEST, placeholder=' …')}"
+
+
 def _work(inside: ChildProcess) -> Trial:
     take_caches(inside)
     if why := lacks_device(inside):
@@ -69,6 +85,6 @@ def _work(inside: ChildProcess) -> Trial:
                 return Trial("agrees", output=output.getvalue())
             except Exception as error:  # noqa: BLE001 - it is the program's own
                 last = traceback.format_exc()
-                why = f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
-                return Trial("failed", why, output.getvalue() + last, failure_of(error))
+                why, failure = _why(error), failure_of(error)
+                return Trial("failed", why, output.getvalue() + last, failure)
     return Trial("ran", output=output.getvalue())

@@ -12,6 +12,7 @@ import compilescope as cs
 import msgspec
 import pytest
 import torch
+from compilescope.cli import main
 from compilescope.processes.runner import Ended
 from compilescope.report import (
     Code,
@@ -25,7 +26,7 @@ from compilescope.report import (
     VariantReport,
 )
 from compilescope.report.compilation.artifacts import RawEvent
-from compilescope.reproducers import kernel_program, reproduce
+from compilescope.reproducers import kernel_program, reproduce, trial_process
 from compilescope.reproducers.graph_functions import index_bounds
 from compilescope.reproducers.program import Program, Reproducer
 from compilescope.reproducers.program_parts import COMPARE
@@ -318,3 +319,48 @@ def test_a_program_that_checks_a_part_agrees_if_anything_was_compared(
     reproducer = Reproducer(**asdict(program))
     reproduce._try(program, reproducer, lambda: False)
     assert reproducer.tried == tried
+
+
+def with_constants(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    return torch.addmm(x, x * 0.7312349 + 1.0, y, alpha=0.6543217) / y.sum()
+
+
+@pytest.mark.slow
+def test_a_redacted_report_says_that_it_lacks_the_constants(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    complete = cs.inspect(
+        with_constants, (torch.randn(8, 8), torch.randn(8, 8)), variants="python", run=False
+    )
+    file = complete.save(tmp_path / "redacted.json", redact=True)
+    monkeypatch.chdir(tmp_path)
+    kernels = [kernel.name for kernel in complete.compilations[0].kernels]
+    parts = [["--graph", "dynamo"], ["--graph", "post_grad"], ["--minify"]]
+    for part in [["--kernel", kernels[0]], *parts]:
+        assert main(["reproduce", str(file), *part]) == 2
+        output = capsys.readouterr()
+        assert not output.out
+        assert "This report was saved without constants (redacted)" in output.err
+    assert [path.name for path in tmp_path.iterdir()] == [file.name]
+
+
+@pytest.mark.slow
+def test_a_kernel_without_constants_of_a_redacted_report_is_reproduced() -> None:
+    report = cs.inspect(
+        lambda x: (x * 0.7312349).sum(0) @ x, (torch.randn(8, 8),), variants="python", run=False
+    )
+    reproducer = cs.reproducer(report.redacted(), kernel="extern_kernels.mm")
+    assert reproducer.tried == "ran"
+    assert reproducer.unchecked == "the report was saved without the graph's constants (redacted)"
+
+
+def test_the_errors_of_a_compiler_are_shown_and_not_its_warnings() -> None:
+    output = "\n".join(["warning: unused"] * 9000 + ["x.cpp:3:7: error: expected ';'", "more"])
+    why = trial_process._why(RuntimeError(f"C++ compile error\n\nOutput:\n{output}"))
+    assert why == "RuntimeError: C++ compile error: x.cpp:3:7: error: expected ';'"
+    program = Reproducer(
+        what="k", file_name="k.py", code="", device="cpu", tried="failed", why=why, output=output
+    )
+    assert "expected ';'" in str(program)
+    assert len(str(program)) < 500
+    assert len(trial_process._why(RuntimeError("x y " * 9000))) < 1100

@@ -14,9 +14,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from .left_out import CONSTANT
 from .literals import quoted
 
-_OUT = "…"
 _FLOAT = re.compile(
     r"(?<![\w.])(\d+(?:\.\d*(?:[eE][+-]?\d+)?|[eE][+-]?\d+))(?=[fFjJ]?(?:[^\w.]|$))"
 )
@@ -83,7 +83,7 @@ class Constants:
         return _WHOLE.sub(self._out, text)
 
     def _out(self, match: re.Match[str]) -> str:
-        return _OUT if match.group() in self._numbers else match.group()
+        return CONSTANT if match.group() in self._numbers else match.group()
 
     def left_out(self, text: str) -> str:
         """A graph's text or generated code without float constants."""
@@ -91,7 +91,7 @@ class Constants:
 
     def left_out_of_assembly(self, text: str) -> str:
         """Assembly without the constants, which it contains as bits."""
-        return self.left_out(_BITS.sub(_OUT, text))
+        return self.left_out(_BITS.sub(CONSTANT, text))
 
     def without(self, value: dict[str, Any]) -> dict[str, Any]:
         """One struct of a report, as plain data, without the constants."""
@@ -144,4 +144,4 @@ def _texts(values: Iterable[Any]) -> Iterator[str]:
 
 
 def _plain_or_out(match: re.Match[str]) -> str:
-    return match.group() if float(match.group(1)) in _TELLS_NOTHING else _OUT
+    return match.group() if float(match.group(1)) in _TELLS_NOTHING else CONSTANT

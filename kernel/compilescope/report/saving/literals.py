@@ -6,7 +6,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-_OUT = "…"
+from .left_out import CONSTANT
+
 _STRING = re.compile(r"(?<!\w)[bru]{0,2}('(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\")")
 _KEPT_BEFORE = ("L[", "G[", "_modules[", "_parameters[", "_buffers[", "tensor ", "set_stance(")
 """The text before a quoted name of a local, a global, a part of a module or a stance of torch's."""
@@ -44,9 +45,9 @@ def strings(text: str) -> str:
 
     def replaced(match: re.Match[str]) -> str:
         before = text[max(0, match.start() - 12) : match.start()]
-        return match.group() if before.endswith(_KEPT_BEFORE) else f"'{_OUT}'"
+        return match.group() if before.endswith(_KEPT_BEFORE) else f"'{CONSTANT}'"
 
-    return _KEY.sub(f"[{_OUT}]", _STRING.sub(replaced, text))
+    return _KEY.sub(f"[{CONSTANT}]", _STRING.sub(replaced, text))
 
 
 def quoted(text: str) -> list[str]:
@@ -62,7 +63,7 @@ def guard(text: str) -> str:
         return text
     head, tail = text[: compared.start()], text[compared.start() :]
     expression, comment, rest = tail.partition("  # ")
-    return head + _NUMBER.sub(_OUT, expression) + comment + rest
+    return head + _NUMBER.sub(CONSTANT, expression) + comment + rest
 
 
 def failure(text: str) -> str:
@@ -73,7 +74,7 @@ def failure(text: str) -> str:
     text = _REASON.sub(
         lambda match: match.group().removesuffix(match.group(1)) + guard(match.group(1)), text
     )
-    text = _CONSTRUCTED.sub(rf"\1({_OUT})", text)
+    text = _CONSTRUCTED.sub(rf"\1({CONSTANT})", text)
     return strings(_RAISED.sub(rf"\1: {_LEFT_OUT}", text))
 
 

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from .constants import Constants
+from .left_out import CONSTANT
 from .literals import without_literals
 
 _POSIX = re.compile(r"(?<![\w.:/<~-])~?(?:/[^\s/:\"'()<>|,;\\]+)+/([^\s/:\"'()<>|,;\\]*)")
@@ -113,7 +114,7 @@ class _Cleaner:
             return _LEFT_OUT
         text = self.constants.numbers_left_out(text)
         if self.texts is not None:
-            text = self.texts.sub(r"\1…\1", text)
+            text = self.texts.sub(rf"\1{CONSTANT}\1", text)
         if "File " in text or " in " in text:
             lines = map(_without_code, text.split("\n"))
             text = _CUT_PATH.sub(r"\1\2", "\n".join(_without_frames(lines)))
