@@ -285,13 +285,13 @@ def _graph_and_inputs(compilation: Compilation, stage: str, graph: Graph) -> tup
         raise CompilescopeError(
             f"The graph {stage!r} of {compilation.id!r} cannot be run.",
             "Its text is no Python: it contains values that Python cannot write.",
-            f"Take another stage: {', '.join(map(repr, compilation.graphs))}.",
+            _another_stage(compilation, stage),
         )
     if any("self." in ast.unparse(statement) for statement in forward.body):
         raise CompilescopeError(
             f"The graph {stage!r} of {compilation.id!r} cannot be run by itself.",
             "It has constants or graphs of its own, whose values are not in the report.",
-            f"Take another stage: {', '.join(map(repr, compilation.graphs))}.",
+            _another_stage(compilation, stage),
         )
     nodes = {node.name: node for node in graph.nodes}
     by_parameter = dict(
@@ -314,6 +314,12 @@ def _graph_and_inputs(compilation: Compilation, stage: str, graph: Graph) -> tup
             f"laid_out({size}, {stride}, torch.{node.dtype}, {(node.device or 'cpu')!r}, {bound})"
         )
     return as_python(graph.text), make_inputs_text(making)
+
+
+def _another_stage(compilation: Compilation, stage: str) -> str:
+    """The remedy for a stage whose graph cannot be run; empty if it is the only one."""
+    others = ", ".join(repr(name) for name in compilation.graphs if name != stage)
+    return f"Take another stage: {others}." if others else ""
 
 
 def check_constants(what: str, code: str) -> None:

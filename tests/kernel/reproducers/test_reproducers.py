@@ -364,3 +364,19 @@ def test_the_errors_of_a_compiler_are_shown_and_not_its_warnings() -> None:
     assert "expected ';'" in str(program)
     assert len(str(program)) < 500
     assert len(trial_process._why(RuntimeError("x y " * 9000))) < 1100
+
+
+@pytest.mark.slow
+def test_of_a_graph_that_cannot_be_run_the_other_stages_are_listed() -> None:
+    report = cs.inspect(
+        lambda x: x + torch.tensor([1.0, 2.0, 3.0]), (torch.randn(3),), variants="python", run=False
+    )
+    with pytest.raises(cs.CompilescopeError, match="It has constants") as failed:
+        cs.reproducer(report, graph="post_grad")
+    assert "'dynamo'" in failed.value.problem.remedy
+    assert "'post_grad'" not in failed.value.problem.remedy
+    graphs = report.compilations[0].graphs
+    report.compilations[0].graphs = {"post_grad": graphs["post_grad"]}
+    with pytest.raises(cs.CompilescopeError, match="It has constants") as failed:
+        cs.reproducer(report, graph="post_grad")
+    assert not failed.value.problem.remedy
