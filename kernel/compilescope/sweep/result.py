@@ -51,7 +51,11 @@ class SweepResult:
 
     @property
     def code(self) -> str:
-        """The settings of the fastest cell, as code to paste."""
+        """The settings of the fastest cell, as code to paste.
+
+        Empty if it is not clearly faster than eager; ``report.sweep.overall`` or its verdict says
+        so.
+        """
         return self.sweep.code
 
     def cell(self, name: str, shape: str | None = None) -> SweepCell:

@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from ..analysis.overview.sweep_verdicts import recommended
 from ..analysis.settings.variant_code import code_of
 from ..processes.folders import temporary
 from ..progress.history import History
@@ -116,8 +117,11 @@ class Running:
         if sweep.state == "running" and sweep.cell_s and waiting:
             sweep.left = rough_duration(sweep.cell_s * waiting / self.at_once)
         ranking.rank(sweep)
-        sweep.code = self._code(sweep.winner)
-        sweep.codes = {shape: self._code(key) for shape, key in sweep.winners.items()}
+        overall, shapes = recommended(sweep)
+        sweep.code = self._code(sweep.winner) if overall else ""
+        sweep.codes = {
+            shape: self._code(key) for shape, key in sweep.winners.items() if shape in shapes
+        }
 
     def start(self) -> None:
         """Begins."""

@@ -7,8 +7,8 @@ import type { IRow } from './rows';
 import { winnersOf } from './rows';
 
 /**
- * Which variant is fastest, and the code of the one with the lowest median; one
- * for each shape where they are not the same.
+ * Which variant is fastest, and the code of the one with the lowest median, if it
+ * is faster than eager; one for each shape where they are not the same.
  */
 export function Winner(props: {
   sweep: Sweep;
@@ -29,6 +29,7 @@ export function Winner(props: {
   }
   const codes = winners.map(({ cell }) => sweep.codes[cell.shape] ?? '');
   const isOne = codes.every(code => code === codes[0]);
+  const code = isOne ? codes[0] || sweep.code : '';
   return (
     <div className="jp-Compilescope-winners">
       {winners.map((winner, place) => (
@@ -46,14 +47,14 @@ export function Winner(props: {
           )}
         </div>
       ))}
-      {isOne && (codes[0] || sweep.code) && (
+      {code && (
         <CodeBlock
-          code={codes[0] || sweep.code}
+          code={code}
           label={trans.__('%1 as code', winners[0].cell.name)}
           trans={trans}
         />
       )}
-      {!isOne && sweep.overall && (
+      {!code && sweep.overall && (
         <p className="jp-Compilescope-muted">{sweep.overall}</p>
       )}
     </div>

@@ -8,6 +8,7 @@ from typing import Any
 import compilescope as cs
 import pytest
 import torch
+from compilescope.analysis.overview.sweep_verdicts import recommended
 from compilescope.report.measurements.sweeps import SweepCell
 from compilescope.sweep import memory
 
@@ -53,7 +54,9 @@ def test_a_cell_is_compiled_cold_measured_and_compared(sweep: Sweep) -> None:
     assert ("running", "measuring") in calls or ("running", "compiling") in calls
     assert calls[-1] == ("done", "")
     assert result.best is cell
-    assert result.code == "compiled = torch.compile(double)"
+    overall, shapes = recommended(result.sweep)
+    assert result.code == ("compiled = torch.compile(double)" if overall else "")
+    assert set(result.sweep.codes) == shapes == ({""} if overall else set())
     assert "double" in str(result)
     assert "1 cell" in result._repr_html_()
     loaded = cs.load(result.save(Path(result.sweep.folder) / "report.json"))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import msgspec
+import pytest
+from compilescope.analysis.overview.sweep_verdicts import recommended
 from compilescope.report import CompileTime, Effective, OutputError, Report, Subject, Timing
 from compilescope.report.measurements.sweeps import Sweep, SweepCell
 from compilescope.report.problem import Problem
@@ -33,10 +35,14 @@ def cell(name: str, us: float, **more: object) -> SweepCell:
     return SweepCell(name=name, **given)  # type: ignore[arg-type]
 
 
+CODE = "compiled = torch.compile(<b>)"
+
+
 def shown(*cells: SweepCell) -> SweepResult:
-    sweep = Sweep(cells=list(cells), shapes=[""], state="done", unit="images", took_s=12.0)
+    shapes = list(dict.fromkeys(cell.shape for cell in cells))
+    sweep = Sweep(cells=list(cells), shapes=shapes, state="done", unit="images", took_s=12.0)
     ranking.rank(sweep)
-    sweep.code = "compiled = torch.compile(<b>)"
+    sweep.code = CODE if recommended(sweep)[0] else ""
     subject = Subject(id="s", name="net<script>")
     return SweepResult(Report(subject=subject, sweep=sweep))
 
@@ -126,6 +132,49 @@ def test_a_sweep_without_a_variant_faster_than_eager_says_so_first() -> None:
     assert unclear.timing is not None
     unclear.timing.differs = False
     assert "Every variant" not in verdicts(unclear, cell("slower", 200.0))[""]
+
+
+def on(shape: str, us: float, *, name: str = "python", differs: bool | None = True) -> SweepCell:
+    sweep_cell = cell(name, us, shape=shape, key=f"{name} {shape}")
+    assert sweep_cell.timing is not None
+    sweep_cell.timing.differs = differs
+    if not differs:
+        sweep_cell.timing.ratio_interval = (0.5, 1.5)
+    return sweep_cell
+
+
+@pytest.mark.parametrize(
+    ("cells", "overall"),
+    [
+        ([on("a", 200), on("d", 90, differs=False)], "no variant is clearly faster than eager."),
+        ([on("a", 200), on("d", 150)], "no variant is faster than eager."),
+        (
+            [on("a", 200), on("d", 90, differs=None)],
+            "too few samples to tell whether a variant is faster than eager.",
+        ),
+        (
+            [on("a", 90), on("d", 200)],
+            "python has the lowest median, but is not clearly faster than eager.",
+        ),
+    ],
+)
+def test_a_variant_that_is_not_faster_than_eager_has_no_code_to_paste(
+    cells: list[SweepCell], overall: str
+) -> None:
+    result = shown(*cells)
+    for text in (str(result), result._repr_html_()):
+        assert f"Over all shapes: {overall}" in text
+        assert "torch.compile" not in text
+    assert result.best is not None, "the lowest median is shown"
+
+
+def test_a_variant_that_is_faster_over_all_shapes_has_code_to_paste() -> None:
+    result = shown(on("a", 20), on("d", 110))
+    assert recommended(result.sweep) == (True, {"a"})
+    assert str(result).splitlines()[-2:] == ["Over all shapes: python", CODE]
+    (line,) = [line for line in str(shown(on("", 90, differs=False))).splitlines() if "No " in line]
+    assert line == "No variant is clearly faster than eager."
+    assert shown(on("", 200)).sweep.overall == "", "the verdict says it"
 
 
 def test_no_rival_that_is_wrong_counts() -> None:

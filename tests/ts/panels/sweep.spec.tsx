@@ -321,6 +321,17 @@ describe('SweepBody', () => {
     expect(page.text()).toContain('Over all shapes: cpp');
   });
 
+  it('says that no variant is faster than eager, without code', () => {
+    show(
+      sweep([done('cpp', 50, 6)], {
+        winners: { '': 'key of cpp' },
+        overall: 'No variant is clearly faster than eager.'
+      })
+    );
+    expect(page.all('pre')).toHaveLength(0);
+    expect(page.text()).toContain('No variant is clearly faster than eager.');
+  });
+
   it('of a file has no form', () => {
     model.isLive = false;
     show(

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from ...report import Sweep, SweepCell
+import math
+from collections.abc import Sequence
+
+from ...report import Speedup, Sweep, SweepCell
 from ...report.units import difference, duration
 from ..figures.intervals import known_interval
 from ..figures.speedups import over_baseline
@@ -18,10 +21,16 @@ def add_verdicts(sweep: Sweep) -> None:
         for shape, key in sweep.winners.items()
         if key in cells and is_candidate(cells[key])
     }
-    winner = cells.get(sweep.winner)
-    sweep.overall = (
-        f"Over all shapes: {winner.name}" if winner is not None and len(sweep.verdicts) > 1 else ""
-    )
+    sweep.overall = _overall(sweep)
+
+
+def recommended(sweep: Sweep) -> tuple[bool, set[str]]:
+    """Whether the winner over all shapes is worth compiling, and the shapes whose winner is."""
+    winners = {cell.shape: cell for cell in sweep.cells if cell.key in sweep.winners.values()}
+    own = _of_winner(sweep)
+    return bool(own) and _is_worth_compiling(own), {
+        shape for shape, cell in winners.items() if _is_worth_compiling([cell])
+    }
 
 
 def is_candidate(cell: SweepCell) -> bool:
@@ -36,6 +45,59 @@ def _is_measured(cell: SweepCell) -> bool:
 def latency_us(cell: SweepCell) -> float:
     """A call's time; infinite if it was not measured."""
     return cell.timing.median_us if cell.timing is not None else float("inf")
+
+
+def _of_winner(sweep: Sweep) -> list[SweepCell]:
+    """The cells of the variant that wins over all shapes, which count."""
+    names = [cell.name for cell in sweep.cells if cell.key == sweep.winner]
+    return [cell for cell in sweep.cells if cell.name in names and is_candidate(cell)]
+
+
+def _is_worth_compiling(cells: Sequence[SweepCell]) -> bool:
+    """Whether a variant's calls are faster than eager's on average, and on a shape for certain.
+
+    `Report.best` recommends eager otherwise, too. A variant that was not compared with eager, and
+    eager itself, count.
+    """
+    speedups = [_speedup(cell) for cell in cells]
+    known = [speedup for speedup in speedups if speedup is not None]
+    if len(known) < len(speedups) or any(cell.variant.backend is None for cell in cells):
+        return True
+    is_faster = any(speedup.standing == "faster" for speedup in known)
+    return is_faster and math.prod(speedup.ratio for speedup in known) > 1
+
+
+def _speedup(cell: SweepCell) -> Speedup | None:
+    return over_baseline(cell.timing) if cell.timing is not None else None
+
+
+def _overall(sweep: Sweep) -> str:
+    """The variant that is fastest over all shapes, or that none is faster than eager."""
+    own = _of_winner(sweep)
+    several = len(sweep.verdicts) > 1
+    if not own:
+        return ""
+    name = own[0].name
+    if _is_worth_compiling(own):
+        return f"Over all shapes: {name}" if several else ""
+    rivals = [
+        cell for cell in sweep.cells if is_candidate(cell) and cell.variant.backend is not None
+    ]
+    standings = {speedup.standing for cell in rivals if (speedup := _speedup(cell)) is not None}
+    if "faster" in standings:
+        sentence = f"{name} has the lowest median, but is not clearly faster than eager."
+    elif "few" in standings:
+        sentence = "Too few samples to tell whether a variant is faster than eager."
+    elif _all_slower(rivals):
+        # The verdict of a single shape says so.
+        sentence = "No variant is faster than eager." if several else ""
+    else:
+        sentence = "No variant is clearly faster than eager."
+    return f"Over all shapes: {_uncapitalized(sentence, name)}" if several else sentence
+
+
+def _uncapitalized(sentence: str, name: str) -> str:
+    return sentence if sentence.startswith(name) else sentence[0].lower() + sentence[1:]
 
 
 def _result(cell: SweepCell) -> str:
@@ -70,9 +132,9 @@ def _verdict(winner: SweepCell, sweep: Sweep) -> str:
     return " ".join(part for part in (slower, sentence, _over_eager(winner), first) if part)
 
 
-def _all_slower(cells: list[SweepCell]) -> bool:
+def _all_slower(cells: Sequence[SweepCell]) -> bool:
     """Whether each variant is slower than the eager calls of its own cell, for certain."""
-    speedups = [over_baseline(cell.timing) for cell in cells if cell.timing is not None]
+    speedups = [_speedup(cell) for cell in cells]
     return all(speedup is not None and speedup.standing == "slower" for speedup in speedups)
 
 
@@ -91,9 +153,9 @@ def _against(winner: SweepCell, second: SweepCell) -> str:
 
 
 def _over_eager(winner: SweepCell) -> str:
-    if winner.variant.backend is None or winner.timing is None:
+    if winner.variant.backend is None:
         return ""
-    speedup = over_baseline(winner.timing)
+    speedup = _speedup(winner)
     if speedup is None or speedup.standing == "few":
         return ""
     if speedup.standing in ("faster", "slower"):

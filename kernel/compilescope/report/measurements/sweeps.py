@@ -133,12 +133,13 @@ class Sweep(Struct, kw_only=True):
     pareto: list[str] = msgspec.field(default_factory=list)
     """Keys of the cells that no other beats in both compile time and latency, by shape."""
     code: str = ""
-    """The winner as code to paste."""
+    """The winner as code to paste; empty if it is not clearly faster than eager."""
     codes: dict[str, str] = {}
-    """Shape → its winner as code to paste."""
+    """Shape → its winner as code to paste, if that is clearly faster than eager."""
     verdicts: dict[str, str] = {}
     """Shape → the fastest cell, in words, as far as the intervals allow a statement."""
     overall: str = ""
-    """The variant that is fastest over all shapes, in words; empty if there is only one shape."""
+    """The variant that is fastest over all shapes, or that none is clearly faster than eager, in
+    words; empty if the verdict of the only shape says it."""
     problems: list[Problem] = []
     """Problems of the sweep itself; those of a cell are in `SweepCell.problem`."""

@@ -24,4 +24,5 @@ def sweep(result: Sweep) -> list[str]:
     ]
     lines += layout.lines([sweep_rows.TABLE.head, *sweep_rows.rows(result)])
     verdicts = sweep_rows.verdicts(result)
-    return [*lines, "", *verdicts, result.code] if verdicts else lines
+    code = [result.code] if result.code else []
+    return [*lines, "", *verdicts, *code] if verdicts else lines

@@ -65,10 +65,12 @@ test('a sweep, from the form to the winner', async ({ page }) => {
     expect(shown.filter(state => /busy/.test(state.kernel))).toEqual([]);
   });
 
-  await test.step('the winner can be pasted', async () => {
+  await test.step('the winner can be pasted, if it is faster', async () => {
     await expect(
       view.getByRole('region', { name: 'Result', exact: true })
-    ).toContainText('compiled = torch.compile(model');
+    ).toContainText(
+      /compiled = torch\.compile\(model|(Every|No) variant is|is not clearly faster/
+    );
     await expect(view.locator('.js-plotly-plot')).toHaveCount(1);
   });
 
