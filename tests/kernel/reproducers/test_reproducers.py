@@ -380,3 +380,13 @@ def test_of_a_graph_that_cannot_be_run_the_other_stages_are_listed() -> None:
     with pytest.raises(cs.CompilescopeError, match="It has constants") as failed:
         cs.reproducer(report, graph="post_grad")
     assert not failed.value.problem.remedy
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:Torchinductor does not support:UserWarning")
+def test_a_kernel_after_an_operator_of_unknown_layout_names_the_graph_instead() -> None:
+    complex_call = (torch.randn(8, 8, dtype=torch.complex64),)
+    report = cs.inspect(lambda x: x.abs() * 2 + 1, complex_call, variants="python", run=False)
+    with pytest.raises(cs.CompilescopeError, match=r"does not have its layout.*post_grad"):
+        cs.reproducer(report, kernel="cpp_fused_add_mul_0")
+    assert cs.reproducer(report, graph="post_grad", run=False).code
