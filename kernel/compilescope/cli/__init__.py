@@ -16,7 +16,7 @@ import io
 import os
 import sys
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -152,7 +152,9 @@ def _replace_what_cannot_be_written() -> None:
     """Write a question mark for each character that a stream's encoding lacks, as ASCII lacks µ."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")
+            # A stream that was opened to be read, too, and is no file cannot be changed.
+            with suppress(OSError):
+                stream.reconfigure(errors="replace")
 
 
 def _import_msgspec() -> None:

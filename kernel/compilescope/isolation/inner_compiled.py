@@ -65,7 +65,12 @@ class InnerCompiled:
 
     def _is_other(self) -> bool:
         """Whether this is another thread of the user's; autograd's are unknown to Python."""
-        if threading.get_ident() == self._thread:
+        ident = threading.get_ident()
+        if ident == self._thread:
             return False
-        is_pythons = not isinstance(threading.current_thread(), threading._DummyThread)
+        # `threading.current_thread` would add a thread of autograd's to Python's.
+        is_pythons = any(
+            thread.ident == ident and not isinstance(thread, threading._DummyThread)
+            for thread in threading.enumerate()
+        )
         return is_pythons or self._thread is None

@@ -52,12 +52,13 @@ function Item(props: {
         <span>
           <Prose text={what} />
         </span>
-        {why && (
+        {(why || place) && (
           <small>
-            <Prose text={why} />
+            {why && <Prose text={why} />}
+            {why && place && ' '}
+            {place && trans.__('Paste the code %1.', place)}
           </small>
         )}
-        {place && <small>{trans.__('Paste the code %1.', place)}</small>}
       </div>
       <div className={`jp-Compilescope-gain jp-mod-${basis}`}>
         {joined(gain)}
