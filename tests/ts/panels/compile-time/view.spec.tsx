@@ -2,143 +2,22 @@ import * as React from 'react';
 import { CompileTimeBody } from '../../../../src/panels/compile-time/body';
 import { exportTrace } from '../../../../src/panels/compile-time/export';
 import { waterfall } from '../../../../src/panels/compile-time/timeline/lanes';
-import {
-  spanAtPoint,
-  layOutLanes
-} from '../../../../src/panels/compile-time/timeline/layout';
 import { kernelPhases } from '../../../../src/panels/compile-time/timeline/loadPhases';
 import {
   figuresOf,
   laneTitle,
   figuresAsSentence
 } from '../../../../src/panels/compile-time/phrases';
-import type { ITrace } from '../../../../src/panels/compile-time/chromeTrace';
 import { CompileTimeView } from '../../../../src/panels/compile-time/view';
 import type {
   Compilation,
-  KernelLoad,
   LoadSpan,
-  Phase,
   VariantReport
 } from '../../../../src/protocol/types';
 import { job } from '../../support/fakes';
-import { fullCompilation, variantReport } from '../../support/structs';
+import { fullCompilation } from '../../support/structs';
 import { contextOf, HOSTILE, stage, ViewModel } from '../../support/views';
-
-function phase(
-  name: string,
-  start_us: number,
-  duration_us: number,
-  change: Partial<Phase> = {}
-): Phase {
-  return {
-    name,
-    start_us,
-    duration_us,
-    children: [],
-    kind: 'dynamo',
-    track: 0,
-    detail: '',
-    self_us: duration_us,
-    ...change
-  };
-}
-
-const COLD = phase('frame', 0, 2e6, {
-  self_us: 0,
-  children: [
-    phase('trace', 0, 5e5),
-    phase('g++', 5e5, 1.5e6, { kind: 'cpp_build', detail: 'main.cpp' })
-  ]
-});
-const BUILT = variantReport('python', {
-  stage: 'built',
-  compile_time: {
-    total_s: 2.5,
-    parts: { dynamo: 0.5 },
-    cold: true,
-    kinds: [
-      { kind: 'dynamo', self_us: 5e5, parallel_us: 0 },
-      { kind: 'cpp_build', self_us: 1.5e6, parallel_us: 0 }
-    ],
-    outside_s: 0.5
-  },
-  warm_compile_time: {
-    total_s: 0.25,
-    parts: {},
-    cold: false,
-    kinds: [{ kind: 'dynamo', self_us: 2e5, parallel_us: 0 }],
-    outside_s: 0.05
-  }
-});
-const ONE = fullCompilation({
-  phases: [COLD],
-  phase_times: BUILT.compile_time!.kinds,
-  warm_phase_times: BUILT.warm_compile_time!.kinds,
-  warm_phases: [phase('frame', 0, 2e5)],
-  cache: [{ cache: 'FX graph', outcome: 'miss', key: 'abc', detail: '' }],
-  warm_cache: [{ cache: 'FX graph', outcome: 'hit', key: 'abc', detail: '' }]
-});
-
-const LOAD: KernelLoad = {
-  kernel: 'fused_0',
-  compilation: '0/0',
-  call: 0,
-  when: 'background',
-  started_us: 1000,
-  compile_us: 2e6,
-  load_us: 500,
-  autotune_us: null,
-  first_run_us: 120,
-  warm_run_us: 12,
-  background: true,
-  cached: false,
-  how: 'A thread compiled it.',
-  spans: []
-};
-
-describe('spanAtPoint', () => {
-  const chart = waterfall([ONE], ['cold', 'warm'], 'time');
-  const layout = layOutLanes(chart);
-  const [cold, warm] = layout.boxes;
-  const at = (moment: number, y: number) =>
-    spanAtPoint(chart, layout, moment, y, 1e3);
-
-  it('finds the span of a row', () => {
-    expect(at(1e5, cold.rows + 1)).toEqual({ lane: 0, span: 0 });
-    expect(at(1e5, cold.rows + 19)).toEqual({ lane: 0, span: 1 });
-    expect(at(1e6, cold.rows + 19)).toEqual({ lane: 0, span: 2 });
-    expect(at(1e5, warm.rows + 1)).toEqual({ lane: 1, span: 0 });
-  });
-
-  it('means a near one, and nothing far from all', () => {
-    expect(at(202e3, warm.rows + 1)).toEqual({ lane: 1, span: 0 });
-    expect(at(1e6, warm.rows + 1)).toBeNull();
-    expect(at(1e5, cold.top + 1)).toBeNull();
-    expect(at(1e5, 9999)).toBeNull();
-  });
-
-  it('finds one of a hundred thousand at once', () => {
-    const many = fullCompilation({
-      phases: Array.from({ length: 1e5 }, (_, n) => phase(`p${n}`, n * 10, 9))
-    });
-    const big = waterfall([many], ['cold'], 'time');
-    const layout = layOutLanes(big);
-    const begin = process.cpuUsage();
-    for (let n = 0; n < 1000; n++) {
-      const target = spanAtPoint(
-        big,
-        layout,
-        n * 100 + 4,
-        layout.boxes[0].rows,
-        0.1
-      );
-      expect(target?.span).toBe(n * 10);
-    }
-    // Microseconds of the processor, however busy the machine is.
-    expect(process.cpuUsage(begin).user).toBeLessThan(1e6);
-  });
-});
+import { BUILT, COLD, LOAD, ONE, phase } from './compilations';
 
 describe('CompileTimeBody', () => {
   let page: ReturnType<typeof stage>;
@@ -400,48 +279,6 @@ describe('CompileTimeBody', () => {
     page.press(page.all('[role=tree]')[0], 'Home');
     expect(page.all('img')).toEqual([]);
     expect(page.text().split(HOSTILE).length - 1).toBeGreaterThanOrEqual(7);
-  });
-});
-
-describe('exportTrace', () => {
-  it('offers a file with a name that is none of the user’s making', () => {
-    const model = new ViewModel();
-    model.report!.subject.name = `../${HOSTILE}`;
-    const { filename, text } = exportTrace(BUILT, [ONE], contextOf(model));
-    expect(filename).toMatch(/^compile-[\w.-]+-python\.trace\.json$/);
-    const trace = JSON.parse(text);
-    expect(trace.otherData).toMatchObject({
-      variant: 'python',
-      first_call_s: 2.5
-    });
-    expect(trace.traceEvents.length).toBeGreaterThan(4);
-  });
-
-  it('names the threads of kernels by their call', () => {
-    const span = (step: LoadSpan['step'], background: boolean) => ({
-      ...{ step, start_us: 9, us: 5, background }
-    });
-    const spans = [
-      span('compile', true),
-      span('first_run', false),
-      span('later_run', false)
-    ];
-    const variant = { ...BUILT, kernel_loads: [{ ...LOAD, spans }] };
-    const { text } = exportTrace(variant, [ONE], contextOf(new ViewModel()));
-    const { traceEvents }: ITrace = JSON.parse(text);
-    const named = traceEvents
-      .filter(({ name }) => /^(process|thread)_name$/.test(name))
-      .map(({ pid, args }) => [pid, args.name]);
-    expect(named).toEqual([
-      [1, 'python, cold'],
-      [1, '0/0, main thread'],
-      [1, '0/0, kernels, first call, main thread'],
-      [1, '0/0, kernels, first call, in parallel, 1'],
-      [2, 'python, warm'],
-      [2, '0/0, main thread'],
-      [3, 'python, a later call'],
-      [3, '0/0, kernels, a later call, main thread']
-    ]);
   });
 });
 
