@@ -941,6 +941,7 @@ export function conformOverview(value: unknown): void {
   o.targets = field(o.targets, 'targets', listOfTargetResult, emptyList);
   o.scale_us = number(o.scale_us, 'scale_us', 0.0);
   o.axis = text(o.axis, 'axis', '');
+  o.load = text(o.load, 'load', '');
   o.wrapper = field(o.wrapper, 'wrapper', nullableAnswer, none);
   o.limit = field(o.limit, 'limit', nullableLimit, none);
   o.suggestions = field(o.suggestions, 'suggestions', listOfSuggestion, emptyList);
@@ -1582,6 +1583,8 @@ export function conformTiming(value: unknown): void {
   o.device_interval_us = field(o.device_interval_us, 'device_interval_us', nullableListOfNumber, none);
   o.threads = number(o.threads, 'threads', 0);
   o.settled = flag(o.settled, 'settled', true);
+  o.other_processors = field(o.other_processors, 'other_processors', nullableNumber, none);
+  o.processors = number(o.processors, 'processors', 0);
   o.keeping = text(o.keeping, 'keeping', 'unchanged');
   o.changes = field(o.changes, 'changes', listOfText, emptyList);
   o.recompiles = text(o.recompiles, 'recompiles', '');

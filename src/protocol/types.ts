@@ -1788,6 +1788,7 @@ export interface Overview {
   targets: TargetResult[];
   scale_us: number;
   axis: string;
+  load: string;
   wrapper: Answer | null;
   limit: Limit | null;
   suggestions: Suggestion[];
@@ -2918,6 +2919,8 @@ export interface Timing {
   device_interval_us: [number, number] | null;
   threads: number;
   settled: boolean;
+  other_processors: number | null;
+  processors: number;
   keeping: 'copied' | 'restored' | 'unchanged';
   changes: string[];
   recompiles: string;

@@ -14,7 +14,7 @@ from ..guards.reported_costs import add_guard_costs
 from ..isolation.muted_output import quiet
 from ..isolation.thread_switching import undisturbed
 from ..isolation.user_state import Snapshot
-from ..measure.timing import time_calls
+from ..measure.timing import LONGEST_S, time_calls
 from ..progress.progress import Monitor
 from ..report import Timing, VariantReport
 from ..report.problem import Problem, fault
@@ -291,6 +291,7 @@ def time_variants(
         timings = time_calls(
             calls,
             budget_s=SECONDS_PER_VARIANT * len(calls),
+            longest_s=LONGEST_S,
             before_each=state.before_each,
             device=state.device,
             cancelled=lambda: monitor.cancelled,

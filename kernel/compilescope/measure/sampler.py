@@ -35,6 +35,7 @@ from ..analysis.figures.speedups import speedup
 from ..report import RatioAtRound, Timing
 from ..report.measurements.timings import Keeping
 from .garbage_collection import gc_disabled
+from .other_load import OtherLoad
 from .stopwatch import Call, Reading, Stopwatch, stopwatch_for
 from .surrounded import entered
 
@@ -152,6 +153,7 @@ class Sampler:
         self._target_ns = max(self._watch.shortest_ns, int(sample_s * 1e9))
         self._warm_s = warm_s
         self._series = {name: _Series(call) for name, call in calls.items()}
+        self._other_load: OtherLoad | None = None
 
     @property
     def names(self) -> list[str]:
@@ -253,6 +255,8 @@ class Sampler:
                 self.warm_up(name, self._warm_s, cancelled)
             if not series.batch:
                 return {}
+        if self._other_load is None:
+            self._other_load = OtherLoad()
         for series in self._series.values():
             # What an interrupt left.
             while series.samples and series.samples[-1].round >= self.rounds:
@@ -301,6 +305,9 @@ class Sampler:
             turns=self._turns,
             first_round=samples[0].round,
         )
+        if self._other_load is not None:
+            timing.other_processors = self._other_load.processors()
+            timing.processors = len(self._other_load.usable)
         host = [sample.host for sample in samples if sample.host is not None]
         if host:
             timing.host_us, timing.host_interval_us = statistics.median(host), median_interval(host)

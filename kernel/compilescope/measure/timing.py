@@ -16,6 +16,9 @@ time."""
 _FEWEST = 11
 """The minimum number of rounds even if the time is up, within `OVERTIME` times it."""
 OVERTIME = 4
+LONGEST_S = 20.0
+"""How long eleven rounds of slow calls may take where the builds took longer, as a rule: fewer than
+eight rounds decide nothing."""
 _WARM_SHARE = 0.25
 
 

@@ -181,6 +181,9 @@ class Overview(Struct):
     """The latency at the end of the axis of the bars (µs)."""
     axis: str = ""
     """What the bars show: ``0 \u2013 120 µs, 95 % interval``; empty if nothing is timed."""
+    load: str = ""
+    """How much other processes used the processors meanwhile, if they competed with the calls;
+    else empty."""
     wrapper: Answer | None = None
     """Whether the C++ wrapper is worth its compile time; None if Inductor generated no code."""
     limit: Limit | None = None

@@ -66,6 +66,11 @@ export function Results(props: {
           </tbody>
         </table>
       )}
+      {overview.load && (
+        <p className="jp-Compilescope-notice jp-mod-warning">
+          <Prose text={overview.load} />
+        </p>
+      )}
       {targets.length > 0 && <Targets targets={targets} context={context} />}
       <Measure overview={overview} context={context} />
     </section>

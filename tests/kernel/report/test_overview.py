@@ -53,6 +53,22 @@ def test_the_fastest_variant_is_named_where_that_is_certain() -> None:
     )
 
 
+def test_a_busy_machine_is_said_with_the_result() -> None:
+    report = make_report(eager=100.0, python=50.0)
+    for variant in report.variants:
+        assert variant.timing is not None
+        variant.timing.processors, variant.timing.threads = 4, 3
+        variant.timing.other_processors = 1.4
+    assert overview(report).load == ""
+    for variant in report.variants:
+        assert variant.timing is not None
+        variant.timing.other_processors = 1.6
+    result = overview(report)
+    assert result.load.startswith("Other processes used 1.6 of 4 processors")
+    assert result.load in html.render(report)
+    assert result.load in " ".join(text.render(report, width=80).split())
+
+
 def test_no_winner_is_named_between_equals() -> None:
     result = overview(make_report(eager=100.0, python=50.0, cpp=50.0))
     assert "show no difference" in result.headline

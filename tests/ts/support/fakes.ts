@@ -208,6 +208,7 @@ export function overview(change: Partial<Overview> = {}): Overview {
     targets: [],
     scale_us: 0,
     axis: '',
+    load: '',
     wrapper: null,
     limit: null,
     suggestions: [],

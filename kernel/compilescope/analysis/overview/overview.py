@@ -32,6 +32,7 @@ from .conflicts import conflicts
 from .cpp_wrapper_gain import first_call, wrapper
 from .headline import WITHOUT_CALL, fastest, headline, is_wrong
 from .limit import limit
+from .machine_load import machine_load
 from .python_calls import called_through_python
 from .suggestions import suggestions
 from .variants import current, places, title
@@ -64,6 +65,7 @@ def overview(report: Report) -> Overview:
         targets=targets,
         scale_us=scale_us,
         axis=_axis(results, scale_us),
+        load=machine_load(shown),
         wrapper=answer,
         limit=limit(now, report) if now is not None else None,
         suggestions=suggestions(report, now),

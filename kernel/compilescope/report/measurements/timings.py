@@ -143,6 +143,11 @@ class Timing(Struct):
     """The number of intra-op threads of torch, fixed during the measurement."""
     settled: bool = True
     """Whether the warm-up ended because the times were stable, not because it ran out of time."""
+    other_processors: float | None = None
+    """How many processors other processes used on average during the measurement; None if it took
+    less than 0.2 s."""
+    processors: int = 0
+    """How many logical processors this process may use; 0 if unknown."""
     keeping: Keeping = "unchanged"
     """How every sample started from the same state. unchanged: a call changes no state. restored:
     the state was restored before each sample. copied: each sample had its own copies."""

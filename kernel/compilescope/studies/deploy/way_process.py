@@ -27,9 +27,6 @@ COMMAND = "{imports}; from compilescope.studies.deploy.way_process import main; 
 """What the process runs; torch is loaded before the time counts."""
 SECONDS = 0.6
 """How long later calls are timed, eager's share included."""
-LONGEST_S = 20.0
-"""The longest that may take for slow calls: fewer than eight rounds cannot be judged, and the first
-calls of a slow model take longer."""
 
 Phase = Literal["cold", "cached", "shipped"]
 
@@ -162,7 +159,7 @@ def _time(
     from ...isolation.state_changes import changes_of
     from ...isolation.user_state import preserved
     from ...measure.sampler import BASELINE
-    from ...measure.timing import time_calls
+    from ...measure.timing import LONGEST_S, time_calls
 
     with preserved(*call) as snapshot:
         with module_code.original():

@@ -102,6 +102,13 @@ describe('What the Overview offers to build and measure', () => {
     expect(page.text()).toContain(undecided.longer);
   });
 
+  it('says that other processes disturbed the measurement', () => {
+    page.drawOverview({ ...FULL, load: 'Other processes used 2 of 2.' });
+    expect(page.texts('.jp-Compilescope-results .jp-mod-warning')).toEqual([
+      'Other processes used 2 of 2.'
+    ]);
+  });
+
   it('offers to build where nothing is built, and then says how far that is', () => {
     const unbuilt: Partial<Overview> = {
       ...UNKNOWN,

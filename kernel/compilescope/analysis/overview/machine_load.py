@@ -1,0 +1,40 @@
+"""Whether other processes competed with a measurement for the processors."""
+
+from __future__ import annotations
+
+from ...report import Timing, VariantReport
+
+_SPARE = 0.5
+"""Processors that others may use beyond the free ones: a browser, a server, this notebook."""
+
+
+def competing(timing: Timing) -> bool:
+    """Return whether other processes used processors that the timed call needed.
+
+    A call on a GPU needs one processor, for its launches.
+    """
+    if timing.other_processors is None:
+        return False
+    needed = timing.threads if timing.device == "cpu" else 1
+    free = max(0, timing.processors - needed)
+    return timing.other_processors > free + _SPARE
+
+
+def machine_load(shown: list[VariantReport]) -> str:
+    """Return a sentence if other processes competed with the measurement; else an empty string.
+
+    Parameters
+    ----------
+    shown
+        The variants of an overview.
+    """
+    timings = [variant.timing for variant in shown if variant.timing is not None]
+    disturbed = [timing for timing in timings if competing(timing)]
+    if not disturbed:
+        return ""
+    worst = max(disturbed, key=lambda timing: timing.other_processors or 0.0)
+    return (
+        f"Other processes used {worst.other_processors or 0.0:.1f} of {worst.processors} "
+        "processors during the measurement: on an idle machine, latencies are lower and speedups "
+        "may differ."
+    )
