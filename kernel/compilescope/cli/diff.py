@@ -16,13 +16,19 @@ from .terminal import show_progress
 _FAILURES = {
     "slower": "",
     "failure": "failures",
+    "eager-fallback": "eager fallbacks",
+    "wrong-result": "wrong results",
     "recompile": "recompiles",
     "graph-break": "graph breaks",
     "more-kernels": "kernels",
     "more-guards": "guards",
 }
 """Values of --fail-on → the figure that must not grow."""
-_ONLY_REPORTS, _ONLY_TRACES = "slower", "failure"
+_ONLY_REPORTS = {
+    "slower": "compares latencies, and a trace has none",
+    "wrong-result": "compares results with eager's, which a trace does not have",
+}
+"""What a trace cannot show, and why."""
 _REPORT = ".compilescope.json"
 
 
@@ -73,11 +79,6 @@ def command(options: argparse.Namespace) -> int:
     are_folders = _is_folder(options.before) or _is_folder(options.after)
     if not are_folders and files.is_trace(options.before) and files.is_trace(options.after):
         return _of_traces(options)
-    if _ONLY_TRACES in options.fail_on:
-        raise CompilescopeError(
-            f"--fail-on {_ONLY_TRACES} compares two traces.",
-            remedy="Leave it out, or give two logs of TORCH_TRACE.",
-        )
     if options.output is not None:
         raise CompilescopeError(
             "-o writes a page of two traces.",
@@ -173,7 +174,7 @@ def _print_difference(difference: ReportDifference) -> None:
         for row in figures(variant.figures):
             print(row)
         if variant.latency is not None:
-            print(f"  latency      {variant.latency.text}")
+            print(f"  latency         {variant.latency.text}")
         for line in _lines(variant):
             print(line)
     for name in difference.only_before:
@@ -200,11 +201,12 @@ def _of_traces(options: argparse.Namespace) -> int:
     from ..readers.trace_difference import MOST_READ, trace_difference
     from .trace_diff_text import difference_text
 
-    if _ONLY_REPORTS in options.fail_on:
-        raise CompilescopeError(
-            f"--fail-on {_ONLY_REPORTS} compares latencies, and a trace has none.",
-            remedy="Leave it out, or give two reports of measured calls.",
-        )
+    for name in options.fail_on:
+        if name in _ONLY_REPORTS:
+            raise CompilescopeError(
+                f"--fail-on {name} {_ONLY_REPORTS[name]}.",
+                remedy="Leave it out, or give two reports of measured calls.",
+            )
     if options.output is not None:
         files.check_output(options.output)
     every = options.all or not {"more-kernels", "more-guards"}.isdisjoint(options.fail_on)
@@ -264,7 +266,7 @@ def figures(changes: Sequence[FigureChange]) -> Iterator[str]:
     """Yield a row for each figure."""
     for figure in changes:
         change = figure.after - figure.before
-        row = f"  {figure.name:12} {figure.before:6} → {figure.after:<6}"
+        row = f"  {figure.name:15} {figure.before:6} → {figure.after:<6}"
         yield f"{row} {change:+d}" if change else row.rstrip()
 
 

@@ -13,6 +13,7 @@ from ..analysis.changes.ranks import RankTexts, first_difference
 from ..analysis.changes.reports import BACKEND_HASH, kernel_differences
 from ..analysis.figures.trace_words import add_change_words, add_notes
 from ..report import Compilation
+from ..report.compilation.artifacts import Outcome
 from ..report.subjects.traces import (
     CompilationChange,
     CompilationLine,
@@ -154,9 +155,8 @@ def _of_processes(
             sum(bool(s.line.recompile) for s in sides) for sides in (first, second)
         ),
         "graph breaks": tuple(len(report.breaks) for report in reports),
-        "failures": tuple(
-            sum(side.line.outcome == "failed" for side in sides) for sides in (first, second)
-        ),
+        "failures": tuple(_ended(sides, "failed") for sides in (first, second)),
+        "eager fallbacks": tuple(_ended(sides, "eager") for sides in (first, second)),
     }
     times = [time for pair in pairs if (time := _time_change(pair)) is not None]
     times.sort(key=lambda time: -abs(time.after_s - time.before_s))
@@ -187,6 +187,10 @@ def _of_processes(
 def _sides(log: ProcessLog) -> list[_Side]:
     lines = {line.id: line for line in compilation_lines(log.report())}
     return [_Side(log, events, lines[events.id]) for events in log.events.values()]
+
+
+def _ended(sides: Sequence[_Side], outcome: Outcome) -> int:
+    return sum(side.line.outcome == outcome for side in sides)
 
 
 def _seconds(sides: Sequence[_Side]) -> float:

@@ -7,12 +7,14 @@ import json
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import compilescope as cs
 import pytest
 from compilescope import cli
-from compilescope.cli import main
+from compilescope.cli import files, main
+from compilescope.report import OutputError, VariantReport
 
 TRACES = Path(__file__).resolve().parents[2] / "data" / "traces"
 PYTHON = TRACES / "h200-torch2.11-mlp_b1_python.log.gz"
@@ -292,16 +294,16 @@ def test_one_thing_of_a_report_is_shown_for_pipes(capsys: pytest.CaptureFixture[
 
 
 def test_a_report_is_the_same_as_itself(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    counted = "recompile,graph-break,more-kernels,more-guards"
+    counted = "failure,eager-fallback,recompile,graph-break,more-kernels,more-guards"
     saved = tmp_path / "saved.json"
     cs.read_trace(PYTHON).save(saved)
-    for path, every in ((PYTHON, f"{counted},failure"), (saved, f"{counted},slower")):
+    for path, every in ((PYTHON, counted), (saved, f"{counted},slower,wrong-result")):
         assert main(["diff", str(path), str(path), "--fail-on", every]) == 0
         output = capsys.readouterr().out
         assert not [line for line in output.splitlines() if line.lstrip().startswith(("+", "-"))]
     # What cannot be compared is no success.
-    for path, name in ((PYTHON, "slower"), (saved, "failure")):
-        assert main(["diff", str(path), str(path), "--fail-on", name]) == 2
+    for name in ("slower", "wrong-result"):
+        assert main(["diff", str(PYTHON), str(PYTHON), "--fail-on", name]) == 2
 
 
 def test_two_traces_differ_in_what_was_compiled_anew(
@@ -355,6 +357,37 @@ def test_two_reports_differ_in_what_was_added(
     assert "there is no 'weather'" in capsys.readouterr().err
 
 
+def test_a_variant_that_fails_or_computes_something_else_is_worse(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def diff(change: Callable[[VariantReport], None], name: str) -> int:
+        report = files.read(MLP)
+        (tmp_path / "before.json").write_text(MLP.read_text())
+        change(report.variant("cpp"))
+        report.save(tmp_path / "after.json")
+        paths = (str(tmp_path / f"{when}.json") for when in ("before", "after"))
+        return main(["diff", *paths, "--fail-on", name])
+
+    def fail(variant: VariantReport) -> None:
+        variant.stage, variant.compilations = "failed", []
+
+    def fall_back(variant: VariantReport) -> None:
+        variant.compilations[0].outcome = "eager"
+
+    def miscompute(variant: VariantReport) -> None:
+        variant.accuracy = [OutputError("out", "float32", 1.0, 1.0, 0.1, 0.1, ok=False)]
+
+    for change, name in (
+        (fail, "failure"),
+        (fall_back, "eager-fallback"),
+        (miscompute, "wrong-result"),
+    ):
+        # What did not compile has no kernels: it is better by every other figure.
+        assert diff(change, "more-kernels,more-guards,recompile,graph-break") == 0
+        assert diff(change, name) == 1
+        assert capsys.readouterr().out.endswith(f": {name}\n")
+
+
 def test_two_folders_of_reports_are_compared_by_name(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -401,7 +434,7 @@ def test_a_report_is_written_as_a_page_to_open(
         assert capsys.readouterr().out.strip() == str(page)
         # The report in it is read by the other commands.
         assert main(["diff", str(saved), str(page)]) == 0
-        assert "kernels           2 → 2" in capsys.readouterr().out
+        assert "kernels              2 → 2" in capsys.readouterr().out
     finally:
         page.unlink()
         page.parent.rmdir()

@@ -10,7 +10,16 @@ from ...report import Compilation, DistinctBreak, VariantReport
 from ...report.units import whole_number
 from .wording import count
 
-FIGURES = ("compilations", "recompiles", "graph breaks", "kernels", "guards")
+FIGURES = (
+    "compilations",
+    "failures",
+    "eager fallbacks",
+    "recompiles",
+    "graph breaks",
+    "kernels",
+    "guards",
+    "wrong results",
+)
 """The figures of `counts`, by name."""
 
 
@@ -26,15 +35,21 @@ def counts(variant: VariantReport) -> dict[str, int]:
     -------
     dict
         Name of `FIGURES` → number. A graph break counts once for each place in the code, however
-        often it occurred; kernels and guards are summed over all compilations.
+        often it occurred; kernels and guards are summed over all compilations. A variant that
+        failed otherwise, as in the C++ compiler, is one failure. Wrong results are the outputs and
+        gradients that differ from eager's.
     """
     compilations = variant.compilations
+    outcomes = Counter(compilation.outcome for compilation in compilations)
     return {
         "compilations": len(compilations),
+        "failures": max(outcomes["failed"], variant.stage == "failed"),
+        "eager fallbacks": outcomes["eager"],
         "recompiles": recompile_count(compilations),
         "graph breaks": len(variant.breaks),
         "kernels": sum(kernel_count(compilation) for compilation in compilations),
         "guards": sum(guard_count(compilation) for compilation in compilations),
+        "wrong results": sum(not error.ok for error in variant.accuracy),
     }
 
 
