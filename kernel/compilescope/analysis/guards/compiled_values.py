@@ -136,13 +136,19 @@ class Values:
                 return text.removeprefix(f"{left} == ")
         if (not equals or left == source) and (symbol := self.symbols.get(source)):
             return symbol.value
-        length = expression.startswith("len(")
         for guard in self._by_source.get(source, ()):
-            guard_text = plain(guard.expression)
-            if length and guard_text.startswith("len("):
-                return guard_text.rpartition(" ")[2]
-            if not length and (description := _described(guard)):
+            if description := _described(guard):
                 return description
+        return ""
+
+    def length(self, source: str) -> str:
+        """The number of items that a source has to have; empty if no guard says it."""
+        for guard in self._by_source.get(source, ()):
+            text = plain(guard.expression)
+            if text == f"not {source}":
+                return "0"
+            if text.startswith(f"len({source}) == "):
+                return text.rpartition(" ")[2]
         return ""
 
 

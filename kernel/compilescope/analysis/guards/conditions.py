@@ -134,6 +134,8 @@ def _requirement(guard: Guard) -> str:
         # torch's own constant, which nobody changes.
         return "" if of_torch is not None and value == f"torch.{of_torch[1]}" else value
     if guard.type in _LENGTHS:
+        if expression == f"not {guard.source}":
+            return "0 items"
         length = _LENGTH.fullmatch(expression)
         return count(int(length[1]), "item") if length is not None else ""
     is_relation = guard.type in _RELATIONS and _LOCAL.search(expression) is not None

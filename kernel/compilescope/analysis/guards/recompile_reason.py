@@ -24,6 +24,7 @@ _STATE = re.compile(r"GLOBAL_STATE changed: (.*)$")
 _NOTE = re.compile(r"\s{2,}# ")
 _OBJECT = re.compile(r"___check_(obj|type)_id\((?P<source>.*), (?P<id>\d+)\), type=(?P<type>.*)$")
 _LENGTH = re.compile(r"len\((?P<source>.*)\) (?:==|!=) (?P<old>\d+)$")
+_EMPTY = re.compile(r"not (?P<source>[^\s()<>=]+)$")
 _KEY = re.compile(r"list\(dict\.keys\((?P<source>.*)\)\)\[\d+\] == (?P<old>.*)$", re.S)
 _HAS = re.compile(r"(?:not )?hasattr\((?P<source>.*), '.*'\)(?: == (?P<old>True|False))?$")
 _SIZE = re.compile(r"(?P<source>[^\s<>=]+)\.(?P<what>size|stride)\(\)\[(?P<index>\d+)\]")
@@ -118,6 +119,8 @@ def _read_expression(text: str) -> _Read:
         # torch states the guard, ``len(x) == 2``, or for dictionaries what it found instead:
         # ``len(x) != 2``.
         return _Read("length", match["source"], match["old"])
+    if match := _EMPTY.match(text):
+        return _Read("length", match["source"], "0")
     if match := _KEY.match(text):
         return _Read("keys", match["source"], match["old"])
     if match := _HAS.match(text):
@@ -155,7 +158,7 @@ def _new(read: _Read, expression: str, now: Values) -> str:
     if read.kind == "type":
         return now.type_of(read.source)
     if read.kind == "length":
-        length = now.value(expression.replace(") != ", ") == "), read.source)
+        length = now.length(read.source)
         return length or ("at least 1" if read.old == "0" else "")
     return now.value(expression, read.source)
 

@@ -50,6 +50,7 @@ def test_inputs_come_first_then_values_then_groups() -> None:
         tensor("L['x']", "requires_grad=True, size=[None, 16], stride=[16, 1]"),
         tensor("L['y']", "requires_grad=False, size=[4, 3], stride=[1, 4]"),
         Guard("len(L['xs']) == 2", type="LENGTH_CHECK", source="L['xs']"),
+        Guard("not L['ys']", type="SEQUENCE_LENGTH", source="L['ys']"),
         Guard("not math.isnan(L['rate'])", type="LAMBDA_GUARD", source="L['rate']"),
     ]
     assert condition_titles(guards) == [
@@ -58,7 +59,8 @@ def test_inputs_come_first_then_values_then_groups() -> None:
         ("rate", "0.1", 2),
         ("sizes", "2 <= x.size(0)", 4),
         ("xs", "2 items", 7),
-        ("rate", "not math.isnan(rate)", 8),
+        ("ys", "0 items", 8),
+        ("rate", "not math.isnan(rate)", 9),
         ("1 weight", "the same type, shape, strides and device", None),
         ("torch's state", "gradient mode, autocast, default device and the like", None),
         ("1 other guard", "the same modules, functions, types and hooks", None),

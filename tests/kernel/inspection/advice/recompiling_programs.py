@@ -180,6 +180,11 @@ LENGTH = Program(
     "def f(xs):\n    return sum(x.sin() for x in xs)",
     "for n in (2, 3):\n    compiled([torch.ones(4)] * n)",
 )
+FILLED = Program(
+    "def f(x, xs):\n    return x + len(xs)",
+    "for n in (0, 2, 0):\n    compiled(torch.ones(4), [1] * n)",
+)
+EMPTIED = Program(FILLED.define, "for n in (2, 0):\n    compiled(torch.ones(4), [1] * n)")
 TEXT = Program(
     "def f(x, mode):\n    return x.sin() if mode == 'sin' else x.cos()",
     "for mode in ('sin', 'cos'):\n    compiled(torch.ones(4), mode)",

@@ -14,6 +14,8 @@ from .recompiling_programs import (
     COUNTER,
     DTYPE,
     DUCK,
+    EMPTIED,
+    FILLED,
     GLOBAL,
     INTEGER,
     KEYWORD,
@@ -55,6 +57,8 @@ pytestmark = pytest.mark.usefixtures("settings_kept")
         ),
         (MODE, ("grad_mode", "", None, "True", "False"), "grad mode: True → False"),
         (LENGTH, ("length", "L['xs']", None, "2", "3"), "len(xs): 2 → 3"),
+        (FILLED, ("length", "L['xs']", None, "0", "2"), "len(xs): 0 → 2"),
+        (EMPTIED, ("length", "L['xs']", None, "2", "0"), "len(xs): 2 → 0"),
         (TEXT, ("value", "L['mode']", None, "'sin'", "'cos'"), "mode: 'sin' → 'cos'"),
     ],
 )
