@@ -450,6 +450,7 @@ export function conformDeployWay(value: unknown): void {
   o.accurate = field(o.accurate, 'accurate', nullableFlag, none);
   o.shipped_accurate = field(o.shipped_accurate, 'shipped_accurate', nullableFlag, none);
   o.as_eager = field(o.as_eager, 'as_eager', nullableFlag, none);
+  o.comparison = text(o.comparison, 'comparison', '');
   o.gives_up = field(o.gives_up, 'gives_up', listOfText, emptyList);
   o.safe = flag(o.safe, 'safe', true);
   o.is_pareto = flag(o.is_pareto, 'is_pareto', false);

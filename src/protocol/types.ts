@@ -991,6 +991,7 @@ export interface DeployWay {
   accurate: boolean | null;
   shipped_accurate: boolean | null;
   as_eager: boolean | null;
+  comparison: string;
   gives_up: string[];
   safe: boolean;
   is_pareto: boolean;

@@ -91,6 +91,21 @@ def referenced() -> Mapping[str, Any]:
     return dict(_known)
 
 
+def names_in_code() -> dict[str, Any]:
+    """The names of the objects as a variant's code writes them: ``keep`` for ``__main__.keep``.
+
+    Of an object in another module, that is the name of its outermost package.
+    """
+    names: dict[str, Any] = {}
+    for reference, value in _known.items():
+        first, _, rest = name_of(reference).partition(".")
+        if first != "__main__":
+            names |= {first: sys.modules[first]} if first in sys.modules else {}
+        elif rest.isidentifier():
+            names[rest] = value
+    return names
+
+
 def take(others: Mapping[str, Any]) -> None:
     """Adds the objects that another process referred to."""
     _known.update(others)

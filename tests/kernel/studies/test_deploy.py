@@ -1,36 +1,32 @@
-"""Ways to deploy a call: their code, a real study, which of them is recommended."""
+"""Ways to deploy a call: their code, and a real study."""
 
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import compilescope as cs
 import pytest
 import torch
-from compilescope.analysis.figures.intervals import Ratio
-from compilescope.analysis.figures.speedups import speedup
 from compilescope.isolation.user_state import preserved
 from compilescope.measure.numerics import compare
-from compilescope.report import Compilation, Guard, Report, Subject, VariantReport
+from compilescope.report import Compilation, Guard, VariantReport
 from compilescope.report.measurements.deployment import (
-    PRELUDE,
-    WAYS_SLOWER,
-    WAYS_UNDECIDED,
     DeployWay,
+    with_imports,
 )
-from compilescope.report.measurements.recommendation import counts, judge
-from compilescope.report.saving.storage import complete
+from compilescope.report.references import refer
 from compilescope.studies.deploy import deploy, ways
-from compilescope.studies.deploy.way_process import _is_accurate, why_no_result
+from compilescope.studies.deploy.way_process import _compare, why_no_result
 from compilescope.subject.pickled_subject import Call
 from compilescope.torch_api.dynamo.module_code import ModuleCode
-from compilescope.views.html import report as html
-from compilescope.views.rows import deploy as rows
-from compilescope.views.text import report as text
+from compilescope.torch_api.failures import failures
 from torch import nn
+from torch._dynamo.exc import PackageError
 
-from .. import views_report
 from ..studying import study
 
 FEATURES = frozenset({*dir(torch.compiler), ways.AOT})
@@ -74,6 +70,7 @@ def all_ways(
     blocks: str = "model.blocks",
     names_repeated: bool = True,
     blocks_are_torchs: bool = False,
+    has_numbers: bool = False,
 ) -> dict[str, DeployWay]:
     subject = ways.Subject(
         is_module=True,
@@ -83,6 +80,7 @@ def all_ways(
         features=FEATURES,
         names_repeated=names_repeated,
         blocks_are_torchs=blocks_are_torchs,
+        has_numbers=has_numbers,
     )
     return {way.name: way for way in ways.ways(variant or cs.Variant(), subject)}
 
@@ -114,7 +112,7 @@ def test_the_code_of_a_way_compiles_the_model(name: str, model: nn.Module) -> No
         expected = model(x)
         way = all_ways()[name]
         assert way.why == ""
-        exec(PRELUDE + way.code, names)
+        exec(with_imports(way.code), names)
         torch.testing.assert_close(names["compiled"](x), expected)
 
 
@@ -135,7 +133,7 @@ def test_every_code_is_python_and_what_is_not_taken_says_why() -> None:
     data = all_ways(blocks="")
     for way in data.values():
         for code in (way.code, way.ship_code, way.load_code):
-            ast.parse(PRELUDE + code)
+            ast.parse(with_imports(code))
     assert "GPU" in data["reduce-overhead"].why
     assert "list of at least four modules" in data[ways.BLOCKS].why
     assert "C++ wrapper" in data
@@ -158,7 +156,7 @@ def test_blocks_of_torchs_own_classes_are_compiled_once_and_taken_out_for_eager(
     module_code = ModuleCode(model)
     way = all_ways(cs.Variant(backend="eager"), blocks="model", blocks_are_torchs=True)[ways.BLOCKS]
     with cs.budget(compilations=1, graph_breaks=0, recompiles=0):
-        exec(PRELUDE + way.code, {"model": model})
+        exec(with_imports(way.code), {"model": model})
         module_code.note_compiled()
         assert module_code.differs
         expected = model(torch.ones(2, 8))
@@ -181,13 +179,16 @@ def test_a_result_that_is_nearer_to_float64_than_eagers_is_accurate() -> None:
     call = Call(halves, (x,), {})
     for output, is_accurate in ((nearer, True), (nearer + 5, False)):
         with preserved(*call) as snapshot:
-            assert _is_accurate(call, output, ModuleCode(halves), snapshot) is is_accurate
+            assert _compare(call, output, ModuleCode(halves), snapshot)[0] is is_accurate
 
 
 def test_random_results_are_not_compared() -> None:
     call = Call(lambda x: torch.rand_like(x) + x, (torch.ones(4),), {})
     with preserved(*call) as snapshot:
-        assert _is_accurate(call, torch.ones(4), ModuleCode(call.fn), snapshot) is None
+        assert _compare(call, torch.ones(4), ModuleCode(call.fn), snapshot) == (
+            None,
+            "the call draws random numbers, so its results were not compared.",
+        )
 
 
 @pytest.mark.parametrize(("factor", "is_accurate"), [(1.0, True), (2.0, False)])
@@ -204,7 +205,7 @@ def test_what_a_training_step_changes_is_compared_too(factor: float, is_accurate
         output = step(*call.args)
         assert model.weight.grad is not None
         model.weight.grad *= factor
-        assert _is_accurate(call, output, ModuleCode(step), snapshot) is is_accurate
+        assert _compare(call, output, ModuleCode(step), snapshot)[0] is is_accurate
 
 
 def scaled(x: torch.Tensor) -> torch.Tensor:
@@ -293,6 +294,12 @@ def test_what_is_inductors_is_not_studied_of_another_backend(name: str) -> None:
         study(name, torch.sin, (torch.ones(2),), report)
 
 
+def test_a_guard_that_cannot_be_saved_is_no_internal_error() -> None:
+    problem = failures.of_way(PackageError("ID_MATCH guard cannot be serialized."))
+    assert problem.what == "aot_compile cannot save a guard of type ID_MATCH."
+    assert "Choose another way" in problem.remedy
+
+
 def test_a_way_that_torch_fails_is_not_blamed_on_the_subject() -> None:
     def fails(x: torch.Tensor) -> torch.Tensor:
         raise ValueError("no row")
@@ -313,155 +320,6 @@ def test_a_way_that_torch_fails_is_not_blamed_on_the_subject() -> None:
     assert len(restored) == 4
 
 
-def measured(name: str, cold: float, shipped: float | None, us: float, **more: Any) -> DeployWay:
-    settings = {"accurate": True, "eager_us": 100.0, "memory_bytes": 1e9, "ship_code": "pass"}
-    faster = Ratio(100 / us, (100 / (us + 1), 100 / (us - 0.9)), abs(us - 100) > 1)
-    return DeployWay(
-        name=name,
-        code=f"compiled = {name!r}",
-        cold_s=cold,
-        shipped_s=shipped,
-        call_us=us,
-        speedup=speedup(faster, "eager"),
-        **{**settings, **more},
-    )
-
-
-def report_of(*deploy_ways: DeployWay) -> Report:
-    variant = VariantReport(name="python", requested=cs.Variant(), ways=list(deploy_ways))
-    variant.best_way = judge(deploy_ways)
-    return Report(subject=Subject(id="1", name="model"), variants=[variant])
-
-
-EAGER = measured("eager", 0.01, None, 100.0, ship_code="")
-FAST = measured("fast", 60.0, 20.0, 10.0)
-AS_FAST = measured("as fast", 50.0, 30.0, 11.0)
-SOON = measured("soon", 2.0, 0.5, 50.0, memory_bytes=2e9)
-UNSAFE = measured("unsafe", 1.0, 0.1, 1.0, safe=False)
-WRONG = measured("wrong", 1.0, 0.1, 1.0, accurate=False)
-WRONG_SHIPPED = measured("wrong shipped", 1.0, 0.1, 1.0, shipped_accurate=False)
-SLOW = measured("slow", 0.1, 0.05, 120.0)
-
-
-def test_the_objective_decides_which_way_is_recommended() -> None:
-    report = report_of(EAGER, FAST, AS_FAST, SOON, UNSAFE, WRONG, WRONG_SHIPPED, SLOW)
-    assert report.best("latency").way is FAST, "of two that are alike, what starts sooner"
-    assert report.best("cold").way is SOON
-    assert report.best("balanced").way is SOON
-    assert report.best("balanced", memory_gb=1.5).way is FAST
-    assert report_of(EAGER, SLOW).best("latency").way is EAGER
-
-
-def test_noise_does_not_choose_a_way() -> None:
-    noisy = measured("noisy", 1.0, 0.1, 5.0)
-    assert noisy.speedup is not None
-    noisy.speedup.standing, noisy.speedup.text = "noisy", "too noisy to judge"
-    assert report_of(EAGER, noisy, SOON).best("latency").way is SOON
-    report = report_of(EAGER, noisy)
-    only_noise = report.best("latency")
-    assert only_noise.way is EAGER
-    assert only_noise.reason.endswith(f"{WAYS_UNDECIDED} Not judged: noisy.")
-    assert [way.best_for for way in report.variants[0].ways] == [[], []]
-    assert WAYS_UNDECIDED in rows.remarks(report.variants[0])
-    without_eager = report_of(noisy).best("cold")
-    assert without_eager.way is noisy, "nothing else was measured"
-    assert WAYS_UNDECIDED in str(without_eager)
-    assert report_of(EAGER, SLOW, WRONG).variants[0].ways[0].best_for, "nothing is undecided"
-
-
-def test_each_way_says_what_it_is_best_for() -> None:
-    ways = report_of(EAGER, FAST, SOON, UNSAFE).variants[0].ways
-    assert [way.name for way in ways if way.is_pareto] == ["eager", "fast", "soon"]
-    assert {way.name: way.best_for for way in ways if way.best_for} == {
-        "fast": ["latency"],
-        "soon": ["cold", "balanced"],
-    }
-    assert [way.first_s for way in ways] == [0.01, 20.0, 0.5, 0.1]
-    for way in ways:
-        ast.parse(way.paste_code)
-    judge(ways[:1])
-    assert EAGER.best_for == ["latency", "cold", "balanced"], "there is nothing else yet"
-
-
-@pytest.mark.parametrize(
-    ("accurate", "shipped", "as_eager", "word"),
-    [
-        (True, None, True, "yes"),
-        (True, True, True, "yes"),
-        (True, False, False, "NO"),
-        (False, None, False, "NO"),
-        (None, None, None, ""),
-        (None, False, False, "NO"),
-    ],
-)
-def test_results_with_the_shipped_files_count_too(
-    accurate: bool | None, shipped: bool | None, as_eager: bool | None, word: str
-) -> None:
-    way = measured("way", 1.0, 0.1, 1.0, accurate=accurate, shipped_accurate=shipped)
-    report = report_of(way)
-    assert way.as_eager is as_eager
-    assert counts(way) is (as_eager is not False)
-    (row,) = rows.rows(report.variants[0])
-    assert row[-1] == word
-    way.as_eager = None
-    complete(report)
-    assert way.as_eager is as_eager, "a file of an earlier version"
-
-
-def test_files_with_wrong_results_are_not_in_the_code_to_paste() -> None:
-    judge([SOON, WRONG_SHIPPED])
-    assert "writes what is shipped" in SOON.paste_code
-    assert "writes what is shipped" not in WRONG_SHIPPED.paste_code
-
-
-def test_a_recommendation_compiles_and_shows_itself() -> None:
-    best = report_of(EAGER, SOON).best("cold")
-    assert best.apply(None) == "soon"
-    assert "500 ms with the 0.00 MB it ships" in str(best)
-    slow = report_of(EAGER, measured("minutes", 90.0, None, 50.0, eager_us=39_000.0)).best()
-    assert "in eager 39.0 ms" in str(slow)
-    assert "# In each process that serves:" in best.code
-    ast.parse(best.code)
-
-
-def test_what_cannot_be_recommended_says_why() -> None:
-    with pytest.raises(cs.CompilescopeError, match="No way to deploy the call was measured"):
-        report_of().best()
-    with pytest.raises(cs.CompilescopeError, match="no objective 'speed'"):
-        report_of(EAGER).best("speed")  # type: ignore[arg-type]
-    with pytest.raises(cs.CompilescopeError, match="No way needs less than"):
-        report_of(EAGER).best(memory_gb=0.5)
-    # The study `blocks` measures no eager.
-    only_slow = report_of(SLOW)
-    with pytest.raises(cs.CompilescopeError, match="No compiled way is faster than eager"):
-        only_slow.best()
-    assert only_slow.variants[0].ways[0].best_for == []
-    assert WAYS_SLOWER in rows.remarks(only_slow.variants[0])
-
-
-def test_the_table_is_in_the_text_and_in_the_page() -> None:
-    failed = DeployWay(name="AOTInductor", why="torch.export takes a module.")
-    report = views_report.report()
-    variant = report.variants[0]
-    variant.ways = [EAGER, FAST, SOON, failed]
-    variant.best_way = judge(variant.ways)
-    shown = text.render(report, width=100)
-    assert f"{report.variants[0].name}: ways to deploy" in shown
-    assert "fast *" in shown
-    assert "Lowest latency: fast. Shortest time to first result: soon." in " ".join(shown.split())
-    assert "AOTInductor is not measured: torch.export takes a module." in shown
-    assert "ways to deploy" in html.render(report)
-
-
-def test_a_machine_that_was_not_as_fast_for_each_way_is_named() -> None:
-    (even,) = report_of(EAGER, FAST).variants
-    slowed = measured("slowed", 2.0, 0.5, 50.0, eager_us=210.0)
-    (uneven,) = report_of(EAGER, slowed).variants
-    said = "the machine was faster for some ways than for others"
-    assert not any(said in line for line in rows.remarks(even))
-    assert any(said in line for line in rows.remarks(uneven))
-
-
 def test_blocks_that_guard_different_numbers_are_not_measured(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -480,3 +338,61 @@ def test_blocks_that_guard_different_numbers_are_not_measured(
         "The blocks differ in layer, which guards compare: torch compiles each of them, and runs "
         "those beyond its recompile limit in eager."
     )
+
+
+def test_what_silently_depends_on_a_number_is_not_safe() -> None:
+    of_tensors, of_numbers = all_ways()[ways.AOTI], all_ways(has_numbers=True)[ways.AOTI]
+    assert of_tensors.safe
+    assert not of_numbers.safe
+    assert "wrong results, without an error" in of_numbers.gives_up[-1]
+    assert "another number" in all_ways(has_numbers=True)[ways.NESTED].gives_up[-1]
+
+
+class Scaled(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.tanh(x) * 2
+
+
+def keep_tensors(entries: Any) -> list[bool]:
+    return [entry.guard_type == "TENSOR_MATCH" for entry in entries]
+
+
+@pytest.mark.slow
+def test_what_a_notebook_defines_is_known_in_the_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        deploy, "ways", lambda *args: [way for way in ways.ways(*args) if way.name == ways.AOT]
+    )
+    # As in a notebook: pickled by value.
+    monkeypatch.setattr(Scaled, "__module__", "__main__")
+    monkeypatch.setattr(keep_tensors, "__module__", "__main__")
+    monkeypatch.setattr(sys.modules["__main__"], "Scaled", Scaled, raising=False)
+    monkeypatch.setattr(sys.modules["__main__"], "keep_tensors", keep_tensors, raising=False)
+    options = {"cpp_cache_precompile_headers": False, "guard_filter_fn": refer(keep_tensors)}
+    variant = VariantReport(name="python", requested=cs.Variant(options=options))
+    study("deploy", Scaled(), (torch.randn(64),), variant)
+    (way,) = variant.ways
+    assert way.problem is None
+    assert "keep_tensors" in way.code
+    assert (way.accurate, way.shipped_accurate) == (True, True)
+
+
+@pytest.mark.slow
+def test_a_package_refuses_other_shapes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a process of its own, where its first call reads the environment."""
+    way = all_ways()[ways.AOTI]
+    program = f"""{with_imports(way.code)}
+try:
+    compiled(torch.ones(2, 4))
+except RuntimeError as error:
+    print(error)
+torch.testing.assert_close(compiled(*args), model(*args))
+"""
+    setting = "torch._inductor.config.cpp_cache_precompile_headers = False"
+    call = "model, args, kwargs = torch.nn.Tanh(), (torch.ones(3, 4),), {}"
+    start = f"import torch\n{setting}\n{call}\n"
+    (tmp_path / "program.py").write_text(start + program)
+    done = subprocess.run(
+        [sys.executable, "program.py"], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert "expected: 3, but got: 2" in done.stdout + done.stderr

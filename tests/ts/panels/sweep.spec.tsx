@@ -386,6 +386,7 @@ describe('SweepBody', () => {
             call_us: 49,
             as_eager: false,
             safe: false,
+            comparison: 'n differs.',
             shipped_why: 'It cannot be saved.',
             paste_code: `skip_guards("${HOSTILE}")`
           }),
@@ -408,6 +409,7 @@ describe('SweepBody', () => {
       'compiles again'
     ]);
     expect(cells[2][6]).toBe('✗ no');
+    expect(cells[2][7]).toContain('n differs.');
     expect(cells[3]).toEqual(['AOTInductor', `It takes a module. ${HOSTILE}`]);
     expect(page.all('pre')[0].textContent).toBe(
       'compiled = torch.compile(model)'
@@ -442,6 +444,7 @@ function way(name: string, change: Partial<DeployWay>): DeployWay {
     accurate: null,
     shipped_accurate: null,
     as_eager: null,
+    comparison: '',
     gives_up: [],
     safe: true,
     is_pareto: false,

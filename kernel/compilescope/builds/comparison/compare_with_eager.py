@@ -280,14 +280,27 @@ def mismatch(wrong: Sequence[OutputError], variant: Variant) -> Problem:
             "Compare it with the backend 'inductor'; if that is right, report it to the authors "
             f"of {variant.backend!r}."
         )
-    worst = max(wrong, key=lambda error: (is_not_finite(error), error.max_abs))
-    if is_not_finite(worst) or not worst.max_abs:
+    worst = _worst(wrong)
+    if _is_unlike(worst):
         return Problem(
             severity="error",
             what=f"{worst.path} {_UNLIKE}",
             why="It is of another kind, or not finite: no tolerance can be applied to that.",
             remedy=remedy,
         )
+    return Problem(
+        severity="error",
+        what=f"{len(wrong)} {_SEVERAL}" if len(wrong) > 1 else f"{worst.path} {_SINGLE}",
+        why=worst_difference(wrong),
+        remedy=remedy,
+    )
+
+
+def worst_difference(wrong: Sequence[OutputError]) -> str:
+    """The worst of some results that are not ok, and by how much it is off, in sentences."""
+    worst = _worst(wrong)
+    if _is_unlike(worst):
+        return f"{worst.path} {_UNLIKE}"
     why = (
         f"{worst.path}: off by {worst.max_abs:.3g} (relative {worst.max_rel:.3g}); allowed are "
         f"{worst.tolerance_abs:.3g} + {worst.tolerance_rel:.3g} times the value ({worst.dtype})."
@@ -299,12 +312,16 @@ def mismatch(wrong: Sequence[OutputError], variant: Variant) -> Problem:
         )
     if worst.other_rounding_abs is not None:
         why += f" Rounding alone changes eager's result by up to {worst.other_rounding_abs:.3g}."
-    return Problem(
-        severity="error",
-        what=f"{len(wrong)} {_SEVERAL}" if len(wrong) > 1 else f"{worst.path} {_SINGLE}",
-        why=why,
-        remedy=remedy,
-    )
+    return why
+
+
+def _worst(wrong: Sequence[OutputError]) -> OutputError:
+    return max(wrong, key=lambda error: (is_not_finite(error), error.max_abs))
+
+
+def _is_unlike(error: OutputError) -> bool:
+    """Whether it is of another kind than eager's, or not finite."""
+    return is_not_finite(error) or not error.max_abs
 
 
 def is_mismatch(problem: Problem) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Literal
 
 from ..problem import Problem, Struct
@@ -14,16 +15,39 @@ BLOCKS, NESTED = "blocks compiled", "nested region"
 Objective = Literal["latency", "cold", "balanced"]
 
 WAYS_UNDECIDED = (
-    "No compiled way is clearly faster than eager: the measurement is too noisy or too short. "
+    "No compiled way that can be recommended is clearly faster than eager: the measurement is too "
+    "noisy or too short. "
     "Measure again on a quiet machine."
 )
 """The text in place of a recommendation if noise hides whether a way is faster than eager."""
 
-WAYS_SLOWER = "No compiled way is faster than eager. Leave the call uncompiled."
+WAYS_SLOWER = (
+    "No compiled way that can be recommended is faster than eager. Leave the call uncompiled."
+)
 """The text in place of a recommendation if that is so, and eager is not among the ways."""
 
-PRELUDE = "import functools\nfrom pathlib import Path\n\nimport torch\n"
-"""The beginning of every way's code."""
+PACKAGE = "model.pt2"
+"""The file of AOTInductor's package in the code of its way."""
+
+_IMPORTS = {
+    "functools.": "import functools",
+    "os.": "import os",
+    "Path(": "from pathlib import Path",
+}
+
+
+def with_imports(code: str) -> str:
+    """A way's code after the imports that it needs.
+
+    Examples
+    --------
+    >>> print(with_imports("compiled = torch.compile(model)"))
+    import torch
+    <BLANKLINE>
+    compiled = torch.compile(model)
+    """
+    lines = [line for use, line in _IMPORTS.items() if re.search(rf"\b{re.escape(use)}", code)]
+    return "\n".join([*lines, *([""] if lines else []), "import torch", "", code])
 
 
 class DeployWay(Struct):
@@ -34,7 +58,7 @@ class DeployWay(Struct):
     title: str = ""
     """A description in a few words."""
     code: str = ""
-    """The code that the measuring processes ran to create ``compiled``, after `PRELUDE`."""
+    """The code that the measuring processes ran to create ``compiled``, without its imports."""
     ship_code: str = ""
     """Code that writes the shipped files, after the first call."""
     load_code: str = ""
@@ -77,6 +101,8 @@ class DeployWay(Struct):
     as_eager: bool | None = None
     """Whether its results equal eager's, also those with the shipped files where they were tried.
     None where they were not compared."""
+    comparison: str = ""
+    """Which result differs from eager's, and by how much; or why none was compared."""
     gives_up: list[str] = []
     """Its restrictions, in a few words each."""
     safe: bool = True

@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import math
+import re
+import tempfile
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, get_args
 
 import msgspec
 
 from ..errors import CompilescopeError
-from ..units import duration
-from .deployment import PRELUDE, WAYS_SLOWER, WAYS_UNDECIDED, DeployWay, Objective
+from ..references import names_in_code
+from ..units import duration, size
+from .deployment import (
+    PACKAGE,
+    WAYS_SLOWER,
+    WAYS_UNDECIDED,
+    DeployWay,
+    Objective,
+    with_imports,
+)
 
 OBJECTIVES: tuple[Objective, ...] = get_args(Objective)
 
@@ -43,7 +54,8 @@ class Recommendation(msgspec.Struct, frozen=True):
         Parameters
         ----------
         model
-            The module or the function.
+            The module or the function. A way that compiles blocks changes them in the model, and
+            ``nested region`` their class, for all its instances.
         args, kwargs
             The arguments of a call; a way that compiles ahead of time compiles for these.
 
@@ -52,9 +64,23 @@ class Recommendation(msgspec.Struct, frozen=True):
         Callable
             The replacement for the model. A way that compiles blocks modifies the model and returns
             it.
+
+        Raises
+        ------
+        CompilescopeError
+            The way compiles ahead of time, and there are no arguments.
         """
-        names = {"model": model, "fn": model, "args": tuple(args), "kwargs": dict(kwargs or {})}
-        exec(f"{PRELUDE}\n{self.way.code}", names)  # the same code that views show
+        if re.search(r"\bargs\b", self.way.code) and not (args or kwargs):
+            raise CompilescopeError(
+                f"{self.way.name} compiles for the arguments of a call, and none are given.",
+                remedy="Give them: apply(model, (x,)) or apply(model, (), {'x': x}).",
+            )
+        names = names_in_code()
+        names |= {"model": model, "fn": model, "args": tuple(args), "kwargs": dict(kwargs or {})}
+        with tempfile.TemporaryDirectory() as folder:
+            # The code that views show, except that it writes no file of the current folder.
+            package = repr(str(Path(folder) / PACKAGE))
+            exec(with_imports(self.way.code.replace(f'"{PACKAGE}"', package)), names)
         return names["compiled"]
 
     def __str__(self) -> str:
@@ -91,7 +117,16 @@ def recommend(
             f"There is no objective {objective!r}.",
             remedy="Give 'latency', 'cold' or 'balanced'.",
         )
+    _check_memory(memory_gb)
+    ways = list(ways)
     counted = [(variant, way) for variant, way in ways if counts(way)]
+    failed = next((way for _, way in ways if way.problem is not None), None)
+    if not counted and failed is not None and failed.problem is not None:
+        raise CompilescopeError(
+            "No way to deploy the call can be recommended.",
+            f"{failed.name} failed: {failed.problem.what}",
+            failed.problem.remedy,
+        )
     if not counted:
         raise CompilescopeError(
             "No way to deploy the call was measured.",
@@ -122,6 +157,15 @@ def recommend(
     variant, way = _choose(faster or eager or fits, objective)
     reason = _reason(way, objective, faster=bool(faster), undecided=_undecided(fits))
     return Recommendation(way, variant, objective, reason)
+
+
+def _check_memory(memory_gb: object) -> None:
+    if memory_gb is None:
+        return
+    if isinstance(memory_gb, bool) or not isinstance(memory_gb, (int, float)) or not memory_gb > 0:
+        raise CompilescopeError(
+            f"memory_gb is {memory_gb!r}.", remedy="Give a number above 0 (GB), or None: no limit."
+        )
 
 
 def judge(ways: Sequence[DeployWay]) -> str:
@@ -168,18 +212,17 @@ def all_are_slower(ways: Iterable[DeployWay]) -> bool:
 
 def paste_code(way: DeployWay) -> str:
     """Code to paste: creates ``compiled``, and writes and loads the shipped files if that works."""
-    parts = [PRELUDE, way.code]
-    if way.shipped_s is not None and way.shipped_accurate is not False:
-        parts += [
-            "",
-            "# Once, after a first call: writes what is shipped.",
-            "compiled(*args, **kwargs)",
-            way.ship_code,
-            "",
-            "# In each process that serves:",
-            way.load_code,
-        ]
-    return "\n".join(parts)
+    if way.shipped_s is None or way.shipped_accurate is False:
+        return with_imports(way.code)
+    parts = [
+        way.code,
+        "",
+        "# Once, after a first call: writes what is shipped.",
+        "compiled(*args, **kwargs)",
+        way.ship_code,
+    ]
+    serving = ["", "# In each process that serves:", with_imports(way.load_code)]
+    return "\n".join([with_imports("\n".join(parts)), *serving])
 
 
 def counts(way: DeployWay) -> bool:
@@ -271,7 +314,7 @@ def _reason(way: DeployWay, objective: Objective, *, faster: bool, undecided: Se
         measured += f" ({way.speedup.text})"
     measured += f", the first result {duration((way.cold_s or 0) * 1e6)} with nothing cached"
     if way.shipped_s is not None:
-        shipped = f"the {(way.ship_bytes or 0) / 1e6:.2f} MB it ships"
+        shipped = f"the {size(way.ship_bytes or 0)} it ships"
         measured += f" and {duration(way.shipped_s * 1e6)} with {shipped}"
     if undecided:
         return f"{measured}. {WAYS_UNDECIDED} Not judged: {', '.join(dict.fromkeys(undecided))}."

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 import torch
+from torch.utils._pytree import tree_leaves
 
 from ...analysis.graphs.repeated_blocks import differing_value, is_torchs_own
 from ...processes.folders import temporary
@@ -84,6 +85,10 @@ def _subject(study: StudyContext) -> Subject:
         blocks_are_torchs=torchs_own,
         blocks_differ=next(filter(None, differing), ""),
         modes=modes(),
+        has_numbers=any(
+            value is not None and not isinstance(value, torch.Tensor)
+            for value in tree_leaves((list(study.args), dict(study.kwargs)))
+        ),
         features=frozenset(features),
         names_repeated=is_module and names_repeated_blocks(study.fn),
     )
@@ -148,6 +153,7 @@ def _measure(
             if cold.ships:
                 shipped = process("shipped", way.load_code, empty, folder)
                 way.shipped_s, way.shipped_accurate = shipped.first_s, shipped.accurate
+                way.comparison = shipped.comparison and f"as shipped, {shipped.comparison}"
                 if shipped.problem is not None:
                     way.shipped_why = shipped.problem.what
         cached = process("cached", way.code, caches, folder)
@@ -160,3 +166,4 @@ def _measure(
         way.eager_us, way.memory_bytes = cached.eager_us, cached.memory_bytes
         way.speedup = cached.speedup if way.name != EAGER else None
         way.accurate = cached.accurate
+        way.comparison = cached.comparison or way.comparison

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 from ...processes.child import ChildProcess, serve
-from ...report.measurements.deployment import PRELUDE
+from ...report.measurements.deployment import with_imports
 from ...report.measurements.timings import Speedup
 from ...report.problem import Problem
+from ...report.references import names_in_code
 from ..first_calls.startup_process import most_held, unpack_task
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ class WayResult(msgspec.Struct):
     accurate: bool | None = None
     ships: dict[str, int] = {}
     """File → bytes."""
+    comparison: str = ""
     ship_problem: str = ""
     problem: Problem | None = None
 
@@ -70,7 +72,7 @@ def _work(inside: ChildProcess) -> WayResult:
         start = time.perf_counter()
         try:
             # The code that is shown.
-            exec(compile(PRELUDE + header["code"], "deploy.py", "exec"), names)
+            exec(compile(with_imports(header["code"]), "deploy.py", "exec"), names)
             with snapshot.inner.direct() if header["is_eager"] else nullcontext():
                 output = names["compiled"](*call.args, **call.kwargs)
             _wait(header["device"])
@@ -85,7 +87,7 @@ def _work(inside: ChildProcess) -> WayResult:
             _ship(header["ship"], names, result)
         if header["phase"] != "cold":
             inside.step("comparing")
-            result.accurate = _is_accurate(call, output, module_code, snapshot)
+            result.accurate, result.comparison = _compare(call, output, module_code, snapshot)
         if header["phase"] == "cached":
             inside.step("measuring")
             compiled = None if header["is_eager"] else names["compiled"]
@@ -111,35 +113,45 @@ def why_no_result(
 
 
 def _names(call: Call) -> dict[str, Any]:
-    return {"model": call.fn, "fn": call.fn, "args": call.args, "kwargs": call.kwargs}
+    names = names_in_code()
+    return names | {"model": call.fn, "fn": call.fn, "args": call.args, "kwargs": call.kwargs}
 
 
 def _ship(code: str, names: dict[str, Any], result: WayResult) -> None:
     try:
-        exec(compile(code, "ship.py", "exec"), names)
+        exec(compile(with_imports(code), "ship.py", "exec"), names)
     except Exception as error:  # noqa: BLE001 - the way itself works
         result.ship_problem = f"{type(error).__name__}: {error}".partition("\n")[0][:300]
         return
     result.ships = {path.name: path.stat().st_size for path in Path().iterdir() if path.is_file()}
 
 
-def _is_accurate(
+def _compare(
     call: Call, output: Any, module_code: ModuleCode, snapshot: Snapshot
-) -> bool | None:
+) -> tuple[bool | None, str]:
     """Whether the first call returned and changed what eager does from the same state.
 
-    None if it draws random numbers, or two calls in eager differ.
+    Returns
+    -------
+    bool or None
+        None if it draws random numbers, or two calls in eager differ.
+    str
+        What differs, or why nothing was compared.
     """
     from ...builds.comparison.call_result import outcome_of, with_changes
-    from ...builds.comparison.compare_with_eager import Reference
+    from ...builds.comparison.compare_with_eager import Reference, worst_difference
 
     outcome = with_changes(outcome_of(output, None), snapshot)
     snapshot.restore()
     with module_code.original():
         reference = Reference(*call, snapshot, backward=False)
         if reference.random:
-            return None
-        return reference.agrees(outcome)
+            return None, "the call draws random numbers, so its results were not compared."
+        wrong = [error for error in reference.compare(outcome) if not error.ok]
+        if wrong:
+            return False, worst_difference(wrong)
+        not_compared = reference.not_compared(outcome)
+        return None if not_compared else True, not_compared
 
 
 def _time(

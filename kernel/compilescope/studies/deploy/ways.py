@@ -9,7 +9,7 @@ import msgspec
 
 from ...analysis.graphs.repeated_blocks import compile_each, one_each
 from ...analysis.settings.variant_code import code_of
-from ...report.measurements.deployment import BLOCKS, NESTED, WHOLE, DeployWay
+from ...report.measurements.deployment import BLOCKS, NESTED, PACKAGE, WHOLE, DeployWay
 from ...report.variant import Variant
 
 EAGER = "eager"
@@ -34,6 +34,14 @@ def forward(model, *args, **kwargs):
 
 """
 _RECOMPILES = "compiles again, and waits for it, where a guard fails"
+_ONE_GRAPH = (
+    "one graph for these shapes, dtypes and strides, unless they are exported as dynamic: another "
+    "call is an error"
+)
+_OWN_WEIGHTS = (
+    "weights and buffers are in the package: changes of the model's do not reach it, nor its own "
+    "the model"
+)
 _BLOCKS_GIVE_UP = (
     _RECOMPILES,
     "nothing fuses across blocks, and what is around them is not compiled",
@@ -57,6 +65,8 @@ class Subject:
     """Whether their class is one of torch's own."""
     blocks_differ: str = ""
     """A value that the blocks guard differently; empty if none is known."""
+    has_numbers: bool = False
+    """Whether some arguments are numbers, or other values that are no tensors."""
     names_repeated: bool = False
     """Whether the model names its repeated blocks, and compiles them by itself."""
 
@@ -193,9 +203,17 @@ def _nested(variant: Variant, subject: Subject) -> DeployWay:
             code=f"block_class = type({subject.blocks}[0])\n"
             "block_class.forward = torch.compiler.nested_compile_region(block_class.forward)\n"
             f"{code_of(variant, 'model')}",
-            gives_up=[_RECOMPILES, "nothing fuses across blocks"],
+            gives_up=[
+                _RECOMPILES,
+                "nothing fuses across blocks",
+                "changes the blocks' class: other models with such blocks get the region, too",
+            ],
         )
     )
+    if subject.has_numbers:
+        way.gives_up.append(
+            "another number that reaches the blocks may end in an internal error of torch"
+        )
     if "nested_compile_region" not in subject.features:
         way.why = "This torch has no torch.compiler.nested_compile_region."
     return _with_blocks(way, subject)
@@ -236,21 +254,30 @@ def _aot_compile(variant: Variant, subject: Subject) -> DeployWay:
 
 
 def _aot_inductor(variant: Variant, subject: Subject) -> DeployWay:
+    load = (
+        "# Without it, other shapes, dtypes and strides give wrong results instead of an error.\n"
+        'os.environ["AOTI_RUNTIME_CHECK_INPUTS"] = "1"\n'
+        f'compiled = torch._inductor.aoti_load_package("{PACKAGE}")'
+    )
     way = DeployWay(
         name=AOTI,
         title="exported and compiled to a library that needs no Python",
         code="with torch.no_grad():\n"
         "    program = torch.export.export(model, args, kwargs)\n"
-        '    torch._inductor.aoti_compile_and_package(program, package_path="model.pt2")\n'
-        'compiled = torch._inductor.aoti_load_package("model.pt2")',
+        f'    torch._inductor.aoti_compile_and_package(program, package_path="{PACKAGE}")\n{load}',
         ship_code="pass  # the package is there",
-        load_code='compiled = torch._inductor.aoti_load_package("model.pt2")',
+        load_code=load,
         gives_up=[
-            "one graph for these shapes, unless they are exported as dynamic",
+            _ONE_GRAPH,
             "no gradients",
-            "weights are in the package: a change of the model's does not reach it",
+            _OWN_WEIGHTS,
         ],
     )
+    if subject.has_numbers:
+        way.safe = False
+        way.gives_up.append(
+            "numbers in the arguments are compiled in: others give wrong results, without an error"
+        )
     if not subject.is_module:
         way.why = "torch.export takes a module, and the subject is none."
     elif variant.options or variant.mode not in (None, "default"):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import pickle
 import re
 import resource
 import sys
 import time
+import types
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -71,7 +73,24 @@ def unpack_task(inside: ChildProcess) -> tuple[Variant, Call, float]:
     start_s = time.perf_counter()
     variant, packed = pickle.loads(inside.task())
     call = unpack(packed)
+    _name_in_main()
     return variant, call, time.perf_counter() - start_s
+
+
+def _name_in_main() -> None:
+    """Gives ``__main__`` the classes and functions of the sender's ``__main__``, pickled by value.
+
+    Pickle then finds them by name, as in the sender's process: what ``aot_compile`` saves refers to
+    the class of the model.
+    """
+    main = vars(sys.modules["__main__"])
+    for value in gc.get_objects():
+        # By its type: a proxy's __class__ may run code.
+        kind = type(value)
+        if issubclass(kind, type) or kind is types.FunctionType:
+            name = value.__qualname__
+            if value.__module__ == "__main__" and name.isidentifier():
+                main.setdefault(name, value)
 
 
 def first_call(inside: ChildProcess, variant: Variant, call: Call) -> tuple[Startup, Built]:

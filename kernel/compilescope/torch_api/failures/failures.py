@@ -80,7 +80,8 @@ _TRACE_GRAD = (
 def of_way(error: BaseException) -> Problem:
     """The problem for an exception from a way to deploy a call that works in eager."""
     return (
-        of_torch(error)
+        _of_unsavable_guard(error)
+        or of_torch(error)
         or _ours(error)
         or Problem(
             severity="error",
@@ -92,6 +93,26 @@ def of_way(error: BaseException) -> Problem:
             detail=_trace(error),
         )
     )
+
+
+def _of_unsavable_guard(error: BaseException) -> Problem | None:
+    """The problem if ``aot_compile`` cannot save a guard, as torch's ``guards.py`` says."""
+    match = _UNSAVABLE.search(message_of(error))
+    if match is None:
+        return None
+    return Problem(
+        severity="error",
+        what=f"aot_compile cannot save a guard of type {match[1]}.",
+        why="Such a guard compares with an object of this process, like a module's own dictionary "
+        "or a function, which a saved file cannot contain.",
+        remedy="Choose another way, or do not change that object in the call: keep a cache in the "
+        "arguments, for example.",
+        where=_where(error),
+        detail=_trace(error),
+    )
+
+
+_UNSAVABLE = re.compile(r"(\w+) guard cannot be serialized")
 
 
 def of_later_call(error: BaseException) -> Problem:

@@ -85,6 +85,9 @@ def remarks(variant: VariantReport) -> list[str]:
             lines.append(f"{way.name} is not measured: {way.why}")
         elif way.gives_up:
             lines.append(f"{way.name} gives up: {'; '.join(way.gives_up)}.")
+        if way.comparison:
+            differs = "" if way.as_eager is None else " differs from eager"
+            lines.append(f"{way.name}{differs}: {way.comparison}")
         if way.shipped_why and way.ship_code:
             lines.append(f"{way.name}, shipped: {way.shipped_why}")
     return lines

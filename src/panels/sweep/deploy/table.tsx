@@ -132,6 +132,7 @@ function Row(props: {
               className={
                 asEager === null ? '' : asEager ? 'jp-mod-up' : 'jp-mod-down'
               }
+              title={way.comparison}
             >
               {asEager === null
                 ? '–'
@@ -143,6 +144,9 @@ function Row(props: {
           gives_up: (
             <td className="jp-Compilescope-wayWords">
               {problem && <span className="jp-mod-down">{problem.what} </span>}
+              {asEager === false && way.comparison && (
+                <span className="jp-mod-down">{way.comparison} </span>
+              )}
               <span className={way.safe ? undefined : 'jp-mod-down'}>
                 {way.gives_up.join('; ')}
               </span>

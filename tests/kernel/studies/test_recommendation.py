@@ -1,0 +1,227 @@
+"""Which way to deploy a call is recommended, and what the recommendation shows and does."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+from typing import Any
+
+import compilescope as cs
+import msgspec
+import pytest
+import torch
+from compilescope.analysis.figures.intervals import Ratio
+from compilescope.analysis.figures.speedups import speedup
+from compilescope.report import Problem, Report, Subject, VariantReport
+from compilescope.report.measurements.deployment import WAYS_SLOWER, WAYS_UNDECIDED, DeployWay
+from compilescope.report.measurements.recommendation import counts, judge
+from compilescope.report.references import refer
+from compilescope.report.saving.storage import complete
+from compilescope.views.html import report as html
+from compilescope.views.rows import deploy as rows
+from compilescope.views.text import report as text
+from torch import nn
+
+from .. import views_report
+
+
+def measured(name: str, cold: float, shipped: float | None, us: float, **more: Any) -> DeployWay:
+    settings = {"accurate": True, "eager_us": 100.0, "memory_bytes": 1e9, "ship_code": "pass"}
+    settings["code"] = f"compiled = {name!r}"
+    faster = Ratio(100 / us, (100 / (us + 1), 100 / (us - 0.9)), abs(us - 100) > 1)
+    return DeployWay(
+        name=name,
+        cold_s=cold,
+        shipped_s=shipped,
+        call_us=us,
+        speedup=speedup(faster, "eager"),
+        **{**settings, **more},
+    )
+
+
+def report_of(*deploy_ways: DeployWay) -> Report:
+    variant = VariantReport(name="python", requested=cs.Variant(), ways=list(deploy_ways))
+    variant.best_way = judge(deploy_ways)
+    return Report(subject=Subject(id="1", name="model"), variants=[variant])
+
+
+EAGER = measured("eager", 0.01, None, 100.0, ship_code="")
+FAST = measured("fast", 60.0, 20.0, 10.0)
+AS_FAST = measured("as fast", 50.0, 30.0, 11.0)
+SOON = measured("soon", 2.0, 0.5, 50.0, memory_bytes=2e9)
+UNSAFE = measured("unsafe", 1.0, 0.1, 1.0, safe=False)
+WRONG = measured("wrong", 1.0, 0.1, 1.0, accurate=False)
+WRONG_SHIPPED = measured("wrong shipped", 1.0, 0.1, 1.0, shipped_accurate=False)
+SLOW = measured("slow", 0.1, 0.05, 120.0)
+
+
+def test_the_objective_decides_which_way_is_recommended() -> None:
+    report = report_of(EAGER, FAST, AS_FAST, SOON, UNSAFE, WRONG, WRONG_SHIPPED, SLOW)
+    assert report.best("latency").way is FAST, "of two that are alike, what starts sooner"
+    assert report.best("cold").way is SOON
+    assert report.best("balanced").way is SOON
+    assert report.best("balanced", memory_gb=1.5).way is FAST
+    assert report_of(EAGER, SLOW).best("latency").way is EAGER
+
+
+def test_noise_does_not_choose_a_way() -> None:
+    noisy = measured("noisy", 1.0, 0.1, 5.0)
+    assert noisy.speedup is not None
+    noisy.speedup.standing, noisy.speedup.text = "noisy", "too noisy to judge"
+    assert report_of(EAGER, noisy, SOON).best("latency").way is SOON
+    report = report_of(EAGER, noisy)
+    only_noise = report.best("latency")
+    assert only_noise.way is EAGER
+    assert only_noise.reason.endswith(f"{WAYS_UNDECIDED} Not judged: noisy.")
+    assert [way.best_for for way in report.variants[0].ways] == [[], []]
+    assert WAYS_UNDECIDED in rows.remarks(report.variants[0])
+    without_eager = report_of(noisy).best("cold")
+    assert without_eager.way is noisy, "nothing else was measured"
+    assert WAYS_UNDECIDED in str(without_eager)
+    assert report_of(EAGER, SLOW, WRONG).variants[0].ways[0].best_for, "nothing is undecided"
+
+
+def test_each_way_says_what_it_is_best_for() -> None:
+    ways = report_of(EAGER, FAST, SOON, UNSAFE).variants[0].ways
+    assert [way.name for way in ways if way.is_pareto] == ["eager", "fast", "soon"]
+    assert {way.name: way.best_for for way in ways if way.best_for} == {
+        "fast": ["latency"],
+        "soon": ["cold", "balanced"],
+    }
+    assert [way.first_s for way in ways] == [0.01, 20.0, 0.5, 0.1]
+    for way in ways:
+        ast.parse(way.paste_code)
+    judge(ways[:1])
+    assert EAGER.best_for == ["latency", "cold", "balanced"], "there is nothing else yet"
+
+
+@pytest.mark.parametrize(
+    ("accurate", "shipped", "as_eager", "word"),
+    [
+        (True, None, True, "yes"),
+        (True, True, True, "yes"),
+        (True, False, False, "NO"),
+        (False, None, False, "NO"),
+        (None, None, None, ""),
+        (None, False, False, "NO"),
+    ],
+)
+def test_results_with_the_shipped_files_count_too(
+    accurate: bool | None, shipped: bool | None, as_eager: bool | None, word: str
+) -> None:
+    way = measured("way", 1.0, 0.1, 1.0, accurate=accurate, shipped_accurate=shipped)
+    report = report_of(way)
+    assert way.as_eager is as_eager
+    assert counts(way) is (as_eager is not False)
+    (row,) = rows.rows(report.variants[0])
+    assert row[-1] == word
+    way.as_eager = None
+    complete(report)
+    assert way.as_eager is as_eager, "a file of an earlier version"
+
+
+def test_files_with_wrong_results_are_not_in_the_code_to_paste() -> None:
+    judge([SOON, WRONG_SHIPPED])
+    assert "writes what is shipped" in SOON.paste_code
+    assert "writes what is shipped" not in WRONG_SHIPPED.paste_code
+
+
+def test_a_recommendation_compiles_and_shows_itself() -> None:
+    best = report_of(EAGER, msgspec.structs.replace(SOON, ship_bytes=2048)).best("cold")
+    assert best.apply(None) == "soon"
+    assert "500 ms with the 2.00 KiB it ships" in str(best)
+    slow = report_of(EAGER, measured("minutes", 90.0, None, 50.0, eager_us=39_000.0)).best()
+    assert "in eager 39.0 ms" in str(slow)
+    assert "# In each process that serves:" in best.code
+    ast.parse(best.code)
+
+
+def test_what_cannot_be_recommended_says_why() -> None:
+    with pytest.raises(cs.CompilescopeError, match="No way to deploy the call was measured"):
+        report_of().best()
+    with pytest.raises(cs.CompilescopeError, match="no objective 'speed'"):
+        report_of(EAGER).best("speed")  # type: ignore[arg-type]
+    with pytest.raises(cs.CompilescopeError, match="No way needs less than"):
+        report_of(EAGER).best(memory_gb=0.5)
+    for memory in ("1", -1, float("nan"), True):
+        with pytest.raises(cs.CompilescopeError, match=f"memory_gb is {memory!r}"):
+            report_of(EAGER).best(memory_gb=memory)  # type: ignore[arg-type]
+    broken = DeployWay(name="broken", problem=Problem("error", "It died.", remedy="Mend it."))
+    with pytest.raises(cs.CompilescopeError, match="broken failed: It died"):
+        report_of(broken).best()
+    # The study `blocks` measures no eager.
+    only_slow = report_of(SLOW)
+    with pytest.raises(cs.CompilescopeError, match="is faster than eager"):
+        only_slow.best()
+    assert only_slow.variants[0].ways[0].best_for == []
+    assert WAYS_SLOWER in rows.remarks(only_slow.variants[0])
+
+
+def test_the_table_is_in_the_text_and_in_the_page() -> None:
+    failed = DeployWay(name="AOTInductor", why="torch.export takes a module.")
+    report = views_report.report()
+    variant = report.variants[0]
+    variant.ways = [EAGER, FAST, SOON, failed]
+    variant.best_way = judge(variant.ways)
+    shown = text.render(report, width=100)
+    assert f"{report.variants[0].name}: ways to deploy" in shown
+    assert "fast *" in shown
+    assert "Lowest latency: fast. Shortest time to first result: soon." in " ".join(shown.split())
+    assert "AOTInductor is not measured: torch.export takes a module." in shown
+    assert "ways to deploy" in html.render(report)
+
+
+def test_a_machine_that_was_not_as_fast_for_each_way_is_named() -> None:
+    (even,) = report_of(EAGER, FAST).variants
+    slowed = measured("slowed", 2.0, 0.5, 50.0, eager_us=210.0)
+    (uneven,) = report_of(EAGER, slowed).variants
+    said = "the machine was faster for some ways than for others"
+    assert not any(said in line for line in rows.remarks(even))
+    assert any(said in line for line in rows.remarks(uneven))
+
+
+def doubles(value: float) -> float:
+    return 2 * value
+
+
+def test_code_with_a_function_of_the_users_is_applied() -> None:
+    reference = refer(doubles)
+    assert reference.endswith(".doubles>")
+    way = measured("own", 2.0, 0.5, 50.0, code=f"compiled = {doubles.__module__}.doubles")
+    assert report_of(EAGER, way).best("cold").apply(None) is doubles
+
+
+def test_a_way_that_compiles_ahead_of_time_needs_arguments_and_overwrites_no_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    kept = tmp_path / "model.pt2"
+    kept.write_text("precious")
+    code = 'Path("model.pt2").write_text(str(args))\ncompiled = Path("model.pt2").read_text()'
+    best = report_of(EAGER, measured("ahead", 2.0, 0.5, 50.0, code=code)).best("cold")
+    with pytest.raises(cs.CompilescopeError, match="ahead compiles for the arguments of a call"):
+        best.apply(None)
+    assert best.apply(None, (1, 2)) == "(1, 2)"
+    assert kept.read_text() == "precious"
+
+
+def test_each_part_of_the_code_runs_by_itself() -> None:
+    way = measured("way", 2.0, 0.5, 50.0, code="compiled = torch.compile(model, backend='eager')")
+    way.ship_code = 'Path("caches.bin").name'
+    way.load_code = f'os.fspath("caches.bin")\n{way.code}'
+    judge([EAGER, way])
+    parts = way.paste_code.split("# In each process that serves:")
+    for part, imported in zip(parts, ("pathlib", "os"), strict=True):
+        assert imported in part
+        names = {"model": nn.Identity(), "args": (torch.ones(2),), "kwargs": {}}
+        exec(part, names)
+        assert "functools" not in part
+
+
+def test_what_differs_and_what_was_not_compared_is_said() -> None:
+    wrong = measured("wrong", 1.0, 0.1, 1.0, accurate=False, comparison="n is another.")
+    drawn = measured("drawn", 1.0, 0.1, 1.0, accurate=None, comparison="results are not compared.")
+    (variant,) = report_of(EAGER, wrong, drawn).variants
+    remarks = rows.remarks(variant)
+    assert "wrong differs from eager: n is another." in remarks
+    assert "drawn: results are not compared." in remarks
