@@ -21,6 +21,7 @@ from ..report.problem import Problem
 from ..report.references import is_reference
 from ..report.variant import Variant
 from ..torch_api.dynamo.compile_variant import AOTI, settings_of
+from ..torch_api.dynamo.muted_warnings import warnings_muted
 from ..torch_api.failures import failures
 from ..torch_api.inductor import codegen, workers
 from ..torch_api.inductor.autotuning import logging_autotuning
@@ -246,6 +247,7 @@ def _lowered(
                 collecting(nodes),
                 collecting_warnings(complaints),
                 collecting_skips(skips),
+                warnings_muted(),
             ):
                 try:
                     codegen.generate(graph, dict(settings), kernels, other)

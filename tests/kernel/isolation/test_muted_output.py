@@ -27,12 +27,15 @@ class Printed(logging.Handler):
 
 @pytest.fixture
 def printed() -> Iterator[list[str]]:
-    """What Dynamo's logger hands to a handler that is torch's own."""
-    handler, logger = Printed(), logging.getLogger("torch._dynamo")
+    """What Dynamo's and Inductor's loggers hand to a handler that is torch's own."""
+    handler = Printed()
+    loggers = [logging.getLogger(name) for name in ("torch._dynamo", "torch._inductor")]
     _internal.handlers.add(handler)
-    logger.addHandler(handler)
+    for logger in loggers:
+        logger.addHandler(handler)
     yield handler.texts
-    logger.removeHandler(handler)
+    for logger in loggers:
+        logger.removeHandler(handler)
 
 
 LOGGER = logging.getLogger("torch._dynamo.variables.tensor")
@@ -47,6 +50,16 @@ def test_only_warnings_of_this_thread_are_muted(printed: list[str]) -> None:
         other.join()
     LOGGER.warning("later")
     assert printed == ["an error", "another thread's", "later"]
+
+
+@pytest.mark.slow
+def test_why_cuda_graphs_are_skipped_is_in_the_report_and_not_printed(printed: list[str]) -> None:
+    variants = {"graphs": cs.Variant(mode="reduce-overhead", cpp_wrapper=True)}
+    report = cs.inspect(torch.sin, (torch.ones(4),), variants=variants, run=False)
+    with quiet():
+        logging.getLogger("torch._inductor.other").warning("not in the report")
+    assert printed == ["not in the report"]
+    assert report.variant("graphs").cuda_graphs is not None
 
 
 class Tee:
