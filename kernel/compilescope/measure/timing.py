@@ -20,6 +20,8 @@ LONGEST_S = 20.0
 """How long eleven rounds of slow calls may take where the builds took longer, as a rule: fewer than
 eight rounds decide nothing."""
 _WARM_SHARE = 0.25
+_LONGEST_WARM_SHARE = 0.2
+"""The same of ``longest_s``: two calls do not warm a slow one up."""
 
 
 def time_calls(
@@ -51,7 +53,8 @@ def time_calls(
     device
         Where the calls run, as for `Sampler`.
     longest_s
-        How long eleven rounds may take, if that is more than four times ``budget_s``.
+        How long eleven rounds may take, if that is more than four times ``budget_s``; a fifth of
+        it, on top, is for warm-ups that have not settled before.
 
     Returns
     -------
@@ -68,8 +71,9 @@ def time_calls(
         sample_s=share_s / _SAMPLES,
         stopwatch=stopwatch_for(device, time.perf_counter_ns),
     )
+    warm_s = max(share_s * _WARM_SHARE, (longest_s or 0.0) * _LONGEST_WARM_SHARE / len(calls))
     for name in calls:
-        sampler.warm_up(name, share_s * _WARM_SHARE, cancelled)
+        sampler.warm_up(name, warm_s, cancelled)
     start_ns = time.perf_counter_ns()
     spent = 0.0
     overtime = OVERTIME if longest_s is None else max(OVERTIME, longest_s / budget_s)

@@ -114,6 +114,7 @@ def test_slow_calls_may_take_longer_than_the_budget(
     slow = time_calls(calls, budget_s=0.6, longest_s=20.0)["b"]
     assert not slow.few
     assert len(slow.samples_us) == 11
+    assert slow.warmup_calls == 3
     assert slow.ratio == pytest.approx(1.25)
 
 
