@@ -70,8 +70,12 @@ def measure_guards(guards: KeptGuards, f_locals: dict[str, Any], *, budget_s: fl
             return costs
         _subtrees(costs, whole, f_locals, idle, deadline)
     costs.took_s = time.perf_counter() - start
+    # Near the clock's resolution, and on a busy machine, a part may seem to cost more than its whole.
+    for place in sorted(costs.subtrees):  # parents come first
+        parent = costs.nodes[place].parent
+        if parent in costs.subtrees:
+            costs.subtrees[place] = min(costs.subtrees[place], costs.subtrees[parent])
     for (place, index), cost in costs.guards.items():
-        # Both are near the clock's resolution: a guard costs no more than its whole node.
         costs.guards[place, index] = min(cost, costs.subtrees.get(place, cost))
     return costs
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import time
 import weakref
 from typing import Any
@@ -91,6 +92,23 @@ def _reached(costs: GuardCosts) -> set[int]:
         if node.parent in reached and not costs.nodes[node.parent].shortcut:
             reached.add(place)
     return reached
+
+
+def test_no_part_costs_more_than_its_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    slowdown = itertools.count(1)
+
+    def ever_slower(check: Any, value: object, **_: object) -> float:
+        """As on a machine that becomes busier: what is measured later takes longer."""
+        return counted(check, value) * 1.1 ** next(slowdown)
+
+    _, result = compiled(Many(8), X)
+    monkeypatch.setattr(guard_costs, "_time", ever_slower)
+    costs = measured(result)
+    for place, cost in costs.subtrees.items():
+        parent = costs.nodes[place].parent
+        if parent in costs.subtrees:
+            assert cost <= costs.subtrees[parent]
+    assert all(cost <= costs.subtrees[place] for (place, _), cost in costs.guards.items())
 
 
 def test_the_live_tree_is_left_as_it_is() -> None:
