@@ -70,7 +70,7 @@ def measure_guards(guards: KeptGuards, f_locals: dict[str, Any], *, budget_s: fl
             return costs
         _subtrees(costs, whole, f_locals, idle, deadline)
     costs.took_s = time.perf_counter() - start
-    # Near the clock's resolution, and on a busy machine, a part may seem to cost more than its whole.
+    # Near the clock's resolution, or on a busy machine, a part may seem to cost more than all.
     for place in sorted(costs.subtrees):  # parents come first
         parent = costs.nodes[place].parent
         if parent in costs.subtrees:
