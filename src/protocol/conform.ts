@@ -489,8 +489,8 @@ export function conformDistinctBreak(value: unknown): void {
   const o = record(value);
   o.cause = struct(o.cause, 'cause', conformBreak);
   o.count = number(o.count, 'count', 1);
-  o.cost_us = field(o.cost_us, 'cost_us', nullableNumber, none);
   o.ended_us = field(o.ended_us, 'ended_us', nullableNumber, none);
+  o.after_us = field(o.after_us, 'after_us', nullableNumber, none);
   o.before = field(o.before, 'before', listOfText, emptyList);
   o.after = field(o.after, 'after', listOfText, emptyList);
   o.eager = field(o.eager, 'eager', listOfText, emptyList);

@@ -1036,8 +1036,8 @@ export interface Device {
 export interface DistinctBreak {
   cause: Break;
   count: number;
-  cost_us: number | null;
   ended_us: number | null;
+  after_us: number | null;
   before: string[];
   after: string[];
   eager: string[];

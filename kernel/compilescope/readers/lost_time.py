@@ -35,7 +35,9 @@ def lost_time(
     -------
     list of LostTime
         Each second is counted under one cause: a failed recompile counts as a failure, and one
-        that bypassed a cache as a recompile.
+        that bypassed a cache as a recompile. A graph break costs only the attempts that it ended,
+        where their compilation is no failure and no recompile; the code after it is compiled
+        without the break too.
     """
     longest: dict[tuple[str, str, SourceLine | None], LostTime] = {}
     for variant in variants:
@@ -54,13 +56,7 @@ def _of_process(variant: VariantReport, spent: Mapping[str, Spent]) -> Iterator[
         + spent.get(compilation.id, Spent()).backward_s
         for compilation in variant.compilations
     }
-    # Compilations that resume after a break are part of the break's cost.
-    counted = {
-        graph_break.resumed
-        for compilation in variant.compilations
-        for graph_break in compilation.breaks
-    }
-    counted.update(name for distinct in variant.breaks for name in distinct.after)
+    counted: set[str] = set()
     for problem in variant.problems:
         ids = [name for name in problem.compilations if name in seconds and name not in counted]
         if ids:
@@ -76,10 +72,10 @@ def _of_process(variant: VariantReport, spent: Mapping[str, Spent]) -> Iterator[
                 process=variant.name,
                 compilations=ids,
             )
-    yield from _breaks(variant)
     for recompiles in _recompiles(variant, seconds, counted):
         counted.update(recompiles.compilations)
         yield recompiles
+    yield from _breaks(variant, counted)
     for compilation in variant.compilations:
         figures = spent.get(compilation.id, Spent())
         if figures.restarted_s and not compilation.breaks and compilation.id not in counted:
@@ -94,31 +90,30 @@ def _of_process(variant: VariantReport, spent: Mapping[str, Spent]) -> Iterator[
     yield from _bypasses(variant, spent, counted)
 
 
-def _breaks(variant: VariantReport) -> Iterator[LostTime]:
+def _breaks(variant: VariantReport, counted: set[str]) -> Iterator[LostTime]:
     if not variant.breaks:
         return
     # A trace without breaks does not need them.
     from ..analysis.problems.breaks import break_key
     from ..report.break_advice import advice_on
 
-    # With a graph before the break or not.
-    occurrences: dict[tuple[str, str, int], list[str]] = {}
+    ended: dict[tuple[str, str, int], dict[str, float]] = {}
     for compilation in variant.compilations:
         for graph_break in compilation.breaks:
-            occurrences.setdefault(break_key(graph_break), []).append(compilation.id)
+            if graph_break.duration_us and compilation.id not in counted:
+                by_compilation = ended.setdefault(break_key(graph_break), {})
+                by_compilation[compilation.id] = graph_break.duration_us / 1e6
     for distinct in variant.breaks:
-        reason = distinct.cause.reason.partition("\n")[0]
-        if distinct.cost_us:
+        if seconds := ended.get(break_key(distinct.cause)):
+            reason = distinct.cause.reason.partition("\n")[0]
             yield LostTime(
                 kind="graph break",
-                seconds=distinct.cost_us / 1e6,
+                seconds=sum(seconds.values()),
                 what=f"a graph break: {reason}",
                 remedy=advice_on(distinct.cause),
                 where=distinct.cause.where,
                 process=variant.name,
-                compilations=list(
-                    dict.fromkeys([*occurrences[break_key(distinct.cause)], *distinct.after])
-                ),
+                compilations=list(seconds),
             )
 
 

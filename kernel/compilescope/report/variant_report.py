@@ -32,10 +32,12 @@ class DistinctBreak(Struct):
 
     cause: Break
     count: int = 1
-    cost_us: float | None = None
-    """Compile time of the attempts that it ended and of the code compiled after it."""
     ended_us: float | None = None
-    """Of it, the compile time of the attempts that it ended."""
+    """Its cost: the compile time of the attempts that it ended, of which nothing was used (µs).
+    Those of recompiles are left out: their time is the recompiles' cost. None if there are none."""
+    after_us: float | None = None
+    """Compile time of the code after it (µs), without recompiles. It is not a cost of the break:
+    without the break, that code is compiled together with the code before it."""
     before: list[str] = []
     """Compile ids of the graphs that end at it."""
     after: list[str] = []
@@ -67,7 +69,7 @@ class VariantReport(Struct):
     warm_compile_time: CompileTime | None = None
     """The first call repeated with a fresh Dynamo and the caches that the first one filled."""
     breaks: list[DistinctBreak] = []
-    """Each distinct graph break once, the costliest first."""
+    """Each distinct graph break once, the costliest first (`DistinctBreak.ended_us`)."""
     timing: Timing | None = None
     """The latency of later calls; None until the variant is timed."""
     layers: list[Layers] = []

@@ -12,9 +12,18 @@ import compilescope
 import numpy
 import pytest
 import torch
+from compilescope.analysis.problems.breaks import read_breaks
 from compilescope.analysis.problems.distinct_breaks import complete_breaks, distinct_breaks
-from compilescope.report import Break, DistinctBreak, Variant, VariantReport
-from compilescope.report.problem import Problem
+from compilescope.capture.records import Record
+from compilescope.report import (
+    Break,
+    Compilation,
+    DistinctBreak,
+    Recompile,
+    Variant,
+    VariantReport,
+)
+from compilescope.report.problem import Problem, SourceLine
 from compilescope.watching.running_code import watching
 from torch import Tensor
 
@@ -158,21 +167,81 @@ def test_the_same_breaks_are_seen_by_watching(results: list[DistinctBreak]) -> N
 def test_the_costliest_break_is_first() -> None:
     costs = [(None, 1), (5.0, 1), (5.0, 3)]
     cause = Break(reason="graph break")
-    breaks = [DistinctBreak(cause=cause, cost_us=cost, count=count) for cost, count in costs]
+    breaks = [DistinctBreak(cause=cause, ended_us=cost, count=count) for cost, count in costs]
     variant = VariantReport(name="python", requested=Variant(), breaks=breaks)
     complete_breaks(variant)
-    assert [(graph_break.cost_us, graph_break.count) for graph_break in variant.breaks] == [
+    assert [(graph_break.ended_us, graph_break.count) for graph_break in variant.breaks] == [
         (5.0, 3),
         (5.0, 1),
         (None, 1),
     ]
 
 
-def test_the_cost_is_that_of_lost_attempts_and_of_what_comes_behind() -> None:
-    breaks = watched(six)
-    assert all(graph_break.cost_us and graph_break.cost_us > 0 for graph_break in breaks)
-    branch = by_line(breaks)["if y.sum() > 0:"]
-    assert branch.cause.duration_us is None, "what was traced before a branch is kept"
+def test_the_cost_is_that_of_lost_attempts_alone() -> None:
+    lines = by_line(watched(six))
+    branch = lines.pop("if y.sum() > 0:")
+    assert branch.ended_us is None, "what was traced before a branch is kept"
+    assert branch.after_us
+    assert all(graph_break.ended_us for graph_break in lines.values())
+
+
+def test_the_time_of_an_attempt_counts_once_for_two_breaks() -> None:
+    def record(name: str, time_s: float, attempt: int, reason: str = "") -> Record:
+        payload = f"Graph Break Reason: {reason}\n" if reason else None
+        metadata = {"artifact": {"name": name}}
+        return Record(
+            event="artifact", metadata=metadata, payload=payload, attempt=attempt, time_s=time_s
+        )
+
+    breaks = read_breaks(
+        [
+            record("dynamo_start", 1.0, 0),
+            record("dynamo_graph_break_reason", 3.0, 0, "in the called function"),
+            record("dynamo_graph_break_reason", 3.5, 0, "at its call"),
+            record("dynamo_start", 4.0, 1),
+        ],
+        None,
+    )
+    assert [graph_break.duration_us for graph_break in breaks] == [2e6, 5e5]
+
+
+def broken_twice() -> VariantReport:
+    """A function that is compiled twice, with a break and what resumes it each time."""
+    line = SourceLine(file="a.py", line=3, function="f")
+    resumed = SourceLine(file="a.py", line=3, function="torch_dynamo_resume_in_f_at_3")
+    frames = [("0/0", line), ("1/0", resumed), ("0/1", line), ("1/1", resumed)]
+    return VariantReport(
+        name="python",
+        requested=Variant(),
+        compilations=[
+            Compilation(
+                id=compile_id,
+                frame=frame,
+                duration_s=2.0,
+                breaks=[Break(reason="print", where=line, duration_us=5e5)]
+                if frame is line
+                else [],
+                recompile=Recompile(reasons=["size"]) if compile_id.endswith("1") else None,
+            )
+            for compile_id, frame in frames
+        ],
+    )
+
+
+def test_recompiles_are_no_cost_of_a_break() -> None:
+    variant = broken_twice()
+    complete_breaks(variant)
+    (graph_break,) = variant.breaks
+    assert (graph_break.count, graph_break.ended_us, graph_break.after_us) == (2, 5e5, 2e6)
+
+
+def test_the_times_of_an_earlier_file_are_computed() -> None:
+    variant = broken_twice()
+    # It counted recompiles, and the code after the break, as the break's cost.
+    variant.breaks = [DistinctBreak(cause=variant.compilations[0].breaks[0], ended_us=1e6)]
+    complete_breaks(variant)
+    (graph_break,) = variant.breaks
+    assert (graph_break.ended_us, graph_break.after_us) == (5e5, 2e6)
 
 
 def test_a_break_in_a_loop_leaves_the_frame_to_eager() -> None:
@@ -205,7 +274,7 @@ def test_only_graphs_are_before_and_after() -> None:
     assert without, "behind the first break, nothing is captured up to the second"
     for graph_break in breaks:
         assert with_graph.issuperset(graph_break.before + graph_break.after)
-        assert graph_break.cost_us is not None
+        assert graph_break.after_us is not None
 
 
 def test_an_attempt_that_breaks_again_is_the_same_break() -> None:

@@ -13,6 +13,7 @@ from compilescope.report import (
     VariantReport,
 )
 from compilescope.report.compilation.artifacts import CacheEvent
+from compilescope.report.problem import Problem
 from compilescope.report.variant import Variant
 
 
@@ -23,7 +24,7 @@ def bypassed(*caches: str) -> list[CacheEvent]:
 def test_each_second_is_counted_under_one_cause() -> None:
     fx, both = bypassed("FX graph"), bypassed("AOTAutograd", "FX graph", "FX graph")
     recompile = Recompile(reasons=["size mismatch"])
-    cause = Break(reason="print")
+    cause = Break(reason="print", duration_us=7e5)
     variant = VariantReport(
         name="python",
         requested=Variant(),
@@ -31,14 +32,17 @@ def test_each_second_is_counted_under_one_cause() -> None:
             Compilation(id="0/0", duration_s=4.0, cache=both),
             Compilation(id="0/1", duration_s=5.0, cache=fx, recompile=recompile),
             Compilation(id="1/0", duration_s=2.0, breaks=[cause]),
-            Compilation(id="2/0", duration_s=6.0, cache=fx),
-            Compilation(id="2/1", duration_s=3.0, recompile=recompile),
+            Compilation(id="1/1", duration_s=3.0, breaks=[cause], recompile=recompile),
+            Compilation(id="1/2", duration_s=2.5, breaks=[cause]),
+            Compilation(id="2/0", duration_s=6.0),
+            Compilation(id="3/0", duration_s=1.0),
         ],
-        breaks=[DistinctBreak(cause=cause, after=["2/0", "2/1"], cost_us=10e6)],
+        breaks=[DistinctBreak(cause=cause, count=3, after=["2/0"])],
+        problems=[Problem(severity="error", what="it failed", facts={"compilation": "1/2"})],
     )
     spent = {
         compilation.id: Spent(inductor_s=1.5, restarted_s=0.5)
-        for compilation in variant.compilations[:4]
+        for compilation in variant.compilations[:6]
     }
     spent["0/0"].restarted_s = 0.0
     lost = [
@@ -46,9 +50,11 @@ def test_each_second_is_counted_under_one_cause() -> None:
         for loss in lost_time([variant], {"python": spent})
     ]
     assert lost == [
-        ("graph break", 10.0, ["1/0", "2/0", "2/1"]),
-        ("recompiles", 5.0, ["0/1"]),
+        ("recompiles", 8.0, ["0/1", "1/1"]),
+        ("failure", 2.5, ["1/2"]),
         ("cache bypass", 1.5, ["0/0"]),
+        ("graph break", 0.7, ["1/0"]),
+        ("restarts", 0.5, ["2/0"]),
     ]
 
 

@@ -8,9 +8,11 @@ import pytest
 from compilescope.analysis.overview.overview import overview
 from compilescope.analysis.problems.distinct_breaks import complete_breaks
 from compilescope.report import (
+    Advice,
     Break,
     Compilation,
     DistinctBreak,
+    Recompile,
     SourceLine,
 )
 from compilescope.report.break_advice import TRACE_GRAD_ONLY, advice_lines
@@ -225,20 +227,37 @@ def test_a_break_where_dynamo_calls_the_subject_names_no_line_of_torchs() -> Non
     assert item.code == "torch._dynamo.config.allow_rnn = True"
 
 
-def test_the_cost_of_a_break_is_not_what_its_change_saves() -> None:
+def test_a_break_costs_what_was_thrown_away_and_not_the_code_after_it() -> None:
     report = make_report(eager=60.0, python=40.0)
-    graph_break = DistinctBreak(cause=Break(reason="a"), cost_us=2e6)
+    graph_break = DistinctBreak(cause=Break(reason="a"), after=["1/0"], after_us=21.5e6)
     report.variant("python").breaks = [graph_break]
-    gain = suggestion_of(report, "Fix the graph break").gain
-    assert gain == "costs 2.00 s of compile time, wasted"
-    graph_break.after = ["1/0"]
-    gain = suggestion_of(report, "Fix the graph break").gain
-    assert gain == "costs 2.00 s of compile time"
-    graph_break.ended_us = 1.8e6
-    why = suggestion_of(report, "Fix the graph break").why
-    assert why == "a. 1.80 s of the compile time went into attempts that the break ended."
-    graph_break.ended_us = 2e6
-    assert suggestion_of(report, "Fix the graph break").why == "a"
+    suggestion = suggestion_of(report, "Fix the graph break")
+    assert (suggestion.gain, suggestion.basis) == ("not measured", "unknown")
+    graph_break.ended_us = 205e3
+    suggestion = suggestion_of(report, "Fix the graph break")
+    assert (suggestion.gain, suggestion.basis) == ("wastes 205 ms of compile time", "measured")
+    assert suggestion.why == "a"
+
+
+def test_no_second_counts_for_a_recompile_and_for_the_break_before_it() -> None:
+    report = make_report(eager=60.0, python=40.0)
+    line = SourceLine(file="a.py", line=3, function="f")
+    resumed = SourceLine(file="a.py", line=3, function="torch_dynamo_resume_in_f_at_3")
+    variant = report.variant("python")
+    advice = Advice(kind="mark_dynamic", what="Mark it.", code="mark_dynamic(x, 0)")
+    recompile = Recompile(reasons=["size"], advice=[advice])
+    variant.compilations = [
+        Compilation(
+            id="5/0", frame=line, duration_s=0.5, breaks=[Break(reason="print", where=line)]
+        ),
+        Compilation(id="6/0", frame=resumed, duration_s=1.0),
+        Compilation(id="6/1", frame=resumed, duration_s=1.8, recompile=recompile),
+        Compilation(id="6/2", frame=resumed, duration_s=1.89, recompile=recompile),
+    ]
+    complete_breaks(variant)
+    assert [graph_break.after_us for graph_break in variant.breaks] == [1e6]
+    assert suggestion_of(report, "Avoid 2 recompiles").gain == "costs 3.69 s of compile time"
+    assert suggestion_of(report, "Fix the graph break").gain == "not measured"
 
 
 def test_no_advice_on_torchs_own_break_at_an_optimizers_step() -> None:
@@ -249,7 +268,7 @@ def test_no_advice_on_torchs_own_break_at_an_optimizers_step() -> None:
         where=where,
         hints=["Remove the `torch._dynamo.graph_break()` call."],
     )
-    report.variant("python").breaks = [DistinctBreak(cause=cause, cost_us=9e6)]
+    report.variant("python").breaks = [DistinctBreak(cause=cause, ended_us=9e6)]
     assert not [item for item in overview(report).suggestions if "graph break" in item.what]
     cause.where = SourceLine(file="/home/me/train.py", line=3)
     assert suggestion_of(report, "Fix the graph break").why == cause.hints[0]

@@ -13,7 +13,6 @@ from ...report import (
     STACK_VALUE,
     Advice,
     Compilation,
-    DistinctBreak,
     Recompile,
     RecompileCause,
     Report,
@@ -216,46 +215,26 @@ def against_breaks(variant: VariantReport, report: Report) -> Iterator[Ranked]:
             what = "Fix the graph break at the call itself"
         elif line or graph_break.eager:
             what += f": {(line or graph_break.eager[0]).rstrip(':')}"
-        # Not what the change saves: a part is spent without the break too, on one graph.
-        cost = _cost(graph_break) if graph_break.cost_us else ""
+        wasted_us = graph_break.ended_us
         mended = _without_output(where) if where is not None else ""
         setting = setting_of(graph_break.cause)
         if has_backward and TRACE_AUTOGRAD in setting:
             setting = ""
         yield Ranked(
-            _promise(graph_break.cost_us / 1e6 if graph_break.cost_us else None),
+            _promise(wasted_us / 1e6 if wasted_us else None),
             Suggestion(
                 what=what,
-                why=_why(graph_break),
-                gain=cost or "not measured",
-                basis="measured" if graph_break.cost_us else "unknown",
+                why=advice_on(graph_break.cause) or graph_break.cause.reason,
+                # The lost fusion and the further guards of each call are not measured.
+                gain=f"wastes {duration(wasted_us)} of compile time"
+                if wasted_us
+                else "not measured",
+                basis="measured" if wasted_us else "unknown",
                 code=setting or mended,
                 place=BEFORE if setting else _in_place(where, mended),
                 view="breaks",
             ),
         )
-
-
-def _cost(graph_break: DistinctBreak) -> str:
-    """The compile time of a graph break: of what it ended, and of what was compiled after it."""
-    cost = f"costs {duration(graph_break.cost_us or 0.0)} of compile time"
-    if not graph_break.before and not graph_break.after:
-        return f"{cost}, wasted"
-    return cost
-
-
-_NEARLY_ALL = 0.95
-"""The share of a graph break's cost from which on it is not split up."""
-
-
-def _why(graph_break: DistinctBreak) -> str:
-    """What ends a graph break, and how much of its cost was spent on what it ended."""
-    why = advice_on(graph_break.cause) or graph_break.cause.reason
-    ended_us = graph_break.ended_us
-    if not ended_us or not graph_break.cost_us or ended_us > _NEARLY_ALL * graph_break.cost_us:
-        return why
-    ended = f"{duration(ended_us)} of the compile time went into attempts that the break ended."
-    return f"{why.rstrip().rstrip('.')}. {ended}"
 
 
 _CALL_ITSELF = re.compile(r"[/\\]torch[/\\]_dynamo[/\\]external_utils\.py$")

@@ -41,6 +41,7 @@ def read_breaks(records: Sequence[Record], frame: SourceLine | None) -> list[Bre
     for record in records:
         if record.event != "chromium_event":
             attempt_starts.setdefault(record.attempt, record.time_s)
+    counted_until = dict(attempt_starts)
     failed = any(record.name == "dynamo_error" for record in records)
     breaks: list[Break] = []
     for record in records:
@@ -52,8 +53,9 @@ def read_breaks(records: Sequence[Record], frame: SourceLine | None) -> list[Bre
             # Without another attempt, torch keeps the graph traced up to the break, so no time is
             # lost.
             graph_break.duration_us = round(
-                (record.time_s - attempt_starts[record.attempt]) * 1e6, 1
+                (record.time_s - counted_until[record.attempt]) * 1e6, 1
             )
+            counted_until[record.attempt] = record.time_s
         graph_break.eager = _whole(frame) if given_up else _statement(graph_break, frame)
         same = next((other for other in breaks if same_break(other, graph_break)), None)
         if same is None:

@@ -24,8 +24,9 @@ def distinct_breaks(compilations: Sequence[Compilation]) -> list[DistinctBreak]:
     Notes
     -----
     A break counts once for each compilation that hit it. Its cost is the compile time of the
-    attempts that it ended and of the code compiled after it. Only compilations with a graph are
-    named before and after it; one without a graph still counts as cost.
+    attempts that it ended. The code after it is compiled without the break too, so that time is
+    kept apart; one without a graph still counts there. Recompiles count in neither. Only
+    compilations with a graph are named before and after a break.
     """
     order = _Order(compilations)
     distinct: dict[_Key, _Collected] = {}
@@ -45,11 +46,11 @@ def distinct_breaks(compilations: Sequence[Compilation]) -> list[DistinctBreak]:
 
 
 def costliest_first(breaks: Iterable[DistinctBreak]) -> list[DistinctBreak]:
-    """Sort breaks by compile time, then by occurrences; those of unknown cost are last."""
+    """Sort breaks by their cost in compile time, then by occurrences; those without are last."""
     return sorted(
         breaks,
         key=lambda graph_break: (
-            -1.0 if graph_break.cost_us is None else graph_break.cost_us,
+            -1.0 if graph_break.ended_us is None else graph_break.ended_us,
             graph_break.count,
         ),
         reverse=True,
@@ -59,12 +60,26 @@ def costliest_first(breaks: Iterable[DistinctBreak]) -> list[DistinctBreak]:
 def complete_breaks(variant: VariantReport) -> None:
     """Fill `VariantReport.breaks` from the compilations, or complete what an earlier file has."""
     if variant.breaks:
+        _complete_times(variant)
         variant.breaks = costliest_first(variant.breaks)
         for graph_break in variant.breaks:
             if not graph_break.advice:
                 graph_break.advice = advice_lines(graph_break.cause)
     elif any(compilation.breaks for compilation in variant.compilations):
         variant.breaks = distinct_breaks(variant.compilations)
+
+
+def _complete_times(variant: VariantReport) -> None:
+    """Compute the compile times, which an earlier file lacks or defines differently."""
+    if all(graph_break.after_us is not None for graph_break in variant.breaks):
+        return
+    by_key = {
+        break_key(computed.cause): computed for computed in distinct_breaks(variant.compilations)
+    }
+    for graph_break in variant.breaks:
+        computed = by_key.get(break_key(graph_break.cause))
+        if computed is not None:
+            graph_break.ended_us, graph_break.after_us = computed.ended_us, computed.after_us
 
 
 class _Collected:
@@ -82,14 +97,14 @@ class _Collected:
         """Add an occurrence and what was compiled after it."""
         if _has_graph(compilation):
             self._before[compilation.id] = None
-        self._spend(graph_break.duration_us)
-        if graph_break.duration_us is not None:
-            self.whole.ended_us = (self.whole.ended_us or 0.0) + graph_break.duration_us
+        if compilation.recompile is None:
+            self.whole.ended_us = _sum(self.whole.ended_us, graph_break.duration_us)
         for resumed in after:
             if resumed.id in self._after:
                 break  # it and all that follow were added with an earlier occurrence
             self._after[resumed.id] = resumed
-            self._spend(None if resumed.duration_s is None else resumed.duration_s * 1e6)
+            if resumed.recompile is None and resumed.duration_s is not None:
+                self.whole.after_us = _sum(self.whole.after_us, resumed.duration_s * 1e6)
 
     def finished(self) -> DistinctBreak:
         """The break with all its occurrences."""
@@ -100,10 +115,6 @@ class _Collected:
         self.whole.eager = list(self.eager)
         self.whole.advice = advice_lines(self.whole.cause)
         return self.whole
-
-    def _spend(self, cost_us: float | None) -> None:
-        if cost_us is not None:
-            self.whole.cost_us = (self.whole.cost_us or 0.0) + cost_us
 
 
 class _Order:
@@ -147,6 +158,11 @@ class _Order:
             return False
         key = break_key(graph_break)
         return self._breaking.get((where.file, where.function, key), -1) > index
+
+
+def _sum(total: float | None, more: float | None) -> float | None:
+    """The sum of two times; None if both are unknown."""
+    return total if more is None else (total or 0.0) + more
 
 
 def _has_graph(compilation: Compilation) -> bool:

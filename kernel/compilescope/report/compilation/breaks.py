@@ -26,7 +26,7 @@ class Break(Struct):
     stack: list[SourceLine] = []
     """The call stack at the break, innermost frame last."""
     duration_us: float | None = None
-    """The compile time until the break (µs)."""
+    """The compile time of the attempts that it ended (µs); None if what they traced was used."""
     resumed: str = ""
     """The compile id of the code after the break."""
     eager: str = ""

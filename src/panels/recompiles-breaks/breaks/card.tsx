@@ -19,7 +19,7 @@ export function BreakCard(props: {
   graphOf: (id: string) => (() => void) | null;
 }): JSX.Element {
   const { graphBreak, context, view, graphOf } = props;
-  const { cause, count, cost_us, ended_us, before, after, eager } = graphBreak;
+  const { cause, count, ended_us, after_us, before, after, eager } = graphBreak;
   const { trans } = context;
   // A file of an earlier version has torch's hints alone.
   const advice = graphBreak.advice.length ? graphBreak.advice : cause.hints;
@@ -39,21 +39,17 @@ export function BreakCard(props: {
         <Badge title={trans.__('Occurrences')}>
           {trans._n('once', '%2 times', count, formatCount(count))}
         </Badge>
-        {cost_us !== null && (
+        {ended_us !== null && ended_us > 0 && (
           <Badge
             kind="warning"
-            title={
-              ended_us
-                ? trans.__(
-                    '%1 in attempts that it ended, the rest in the code compiled after it',
-                    formatMicroseconds(ended_us)
-                  )
-                : trans.__(
-                    'Compile time of the attempts that it ended and of the code compiled after it'
-                  )
-            }
+            title={trans.__(
+              'Compile time of the attempts that it ended, of which nothing was used; those of recompiles are not counted'
+            )}
           >
-            {trans.__('%1 of compile time', formatMicroseconds(cost_us))}
+            {trans.__(
+              '%1 of compile time wasted',
+              formatMicroseconds(ended_us)
+            )}
           </Badge>
         )}
       </header>
@@ -93,6 +89,18 @@ export function BreakCard(props: {
         <dd>
           <Graphs ids={after} graphOf={graphOf} context={context} />
         </dd>
+        {after_us !== null && (
+          <>
+            <dt>{trans.__('The code after it')}</dt>
+            <dd
+              title={trans.__(
+                'Without recompiles. If the break is fixed, this code is compiled with the code before it.'
+              )}
+            >
+              {trans.__('%1 to compile', formatMicroseconds(after_us))}
+            </dd>
+          </>
+        )}
         <dt>{trans.__('Runs in eager')}</dt>
         <dd>
           {eager.length > 0 ? (

@@ -96,14 +96,16 @@ export class BreaksView extends ReportView<VariantReport> {
     const own = model.report?.variants.find(
       variant => variant.name === model.variant
     )?.breaks;
-    const costs = breaks.flatMap(distinctBreak => distinctBreak.cost_us ?? []);
-    const cost = costs.reduce((sum, value) => sum + value, 0);
+    const cost = breaks.reduce(
+      (sum, distinctBreak) => sum + (distinctBreak.ended_us ?? 0),
+      0
+    );
     return (
       <div className="jp-Compilescope-controls">
         <p>
           <strong>{eventCountsOf(model).breaks?.text}</strong>
-          {costs.length > 0 &&
-            `, ${trans.__('%1 of compile time', formatMicroseconds(cost))}`}
+          {cost > 0 &&
+            `, ${trans.__('%1 of compile time wasted', formatMicroseconds(cost))}`}
           {isElsewhere && (
             <span className="jp-Compilescope-muted">
               {'. '}
