@@ -98,7 +98,11 @@ class Running:
         self._places = {cell.key: at for at, cell in enumerate(self.sweep.cells)}
         self._pending: dict[futures.Future[SweepCell], str] = {}
         self._cancelled = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="compilescope-sweep", daemon=True)
+        self._thread = threading.Thread(
+            target=self._run_to_its_end, name="compilescope-sweep", daemon=True
+        )
+        # An interrupted `Thread.join` counts the thread as ended in Python 3.11 and older.
+        self._ended = threading.Event()
         self._scratch = Path()
 
     def _cell_s(self) -> float | None:
@@ -135,8 +139,13 @@ class Running:
 
     def wait(self, timeout_s: float | None = None) -> bool:
         """Waits for its end; gives whether it has come."""
-        self._thread.join(timeout_s)
-        return not self._thread.is_alive()
+        return self._ended.wait(timeout_s)
+
+    def _run_to_its_end(self) -> None:
+        try:
+            self._run()
+        finally:
+            self._ended.set()
 
     def _run(self) -> None:
         start = time.perf_counter()

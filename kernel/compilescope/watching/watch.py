@@ -114,9 +114,13 @@ class Watch:
                 hooks.enter_context(recording_compile_calls())
                 hooks.callback(note_code(self._on_code, self._failed))
                 hooks.callback(forward_trace_events(self._on_event, self._failed))
-                self._stopping.clear()
+                # The last thread may run still, if an interrupt ended the wait for its end.
+                self._stopping = threading.Event()
                 self._thread = threading.Thread(
-                    target=self._run, name="compilescope-watch", daemon=True
+                    target=self._run,
+                    args=(self._stopping,),
+                    name="compilescope-watch",
+                    daemon=True,
                 )
                 self._thread.start()
                 self._hooks = hooks.pop_all()
@@ -236,12 +240,12 @@ class Watch:
     def _on_code(self, torch_id: str, code: types.CodeType) -> None:
         self._ledger.stream.put_code(torch_id, code)
 
-    def _run(self) -> None:
+    def _run(self, stopping: threading.Event) -> None:
         """Sends updates, and reads waiting records before they exceed their part of the budget."""
-        while not self._stopping.is_set():
+        while not stopping.is_set():
             # Spans that were open at the last look close soon, perhaps without a further event.
             self._news.wait(PATIENCE_S if self._ledger.is_due else None)
-            if self._stopping.wait(_TICK_S / 5):  # the last records of a compilation follow at once
+            if stopping.wait(_TICK_S / 5):  # the last records of a compilation follow at once
                 return
             self._news.clear()
             try:
@@ -251,4 +255,4 @@ class Watch:
             except Exception as error:  # noqa: BLE001 - must not end the watch
                 self._failed(error)
             many = _PER_COMPILATION_S * self._ledger.rows.compilations
-            self._stopping.wait(max(_TICK_S, many))
+            stopping.wait(max(_TICK_S, many))

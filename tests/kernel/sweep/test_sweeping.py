@@ -10,13 +10,16 @@ from pathlib import Path
 from typing import Any
 
 import compilescope as cs
+import msgspec
 import pytest
 import torch
 from compilescope.comms import commands, messages, sweeps
+from compilescope.progress.interrupts import interrupt_main_thread
 from compilescope.report.errors import CompilescopeError
 from compilescope.session.session import Session
 from compilescope.sweep.device_lock import Device
 from compilescope.sweep.store import FILE
+from compilescope.sweep.worker import GO
 
 from . import subjects
 from .conftest import Sweep
@@ -73,6 +76,32 @@ def test_an_interrupt_keeps_what_is_finished_and_the_next_sweep_goes_on(
         progress=lambda _, cell: moved.append((cell.shape, cell.state)),
     )
     assert "running" not in {state for _, state in moved}, "nothing is left to do"
+
+
+class Interrupting(futures.Executor):
+    """Its cell interrupts the main thread, and ends a second after the sweep is cancelled."""
+
+    def submit(self, fn: Any, /, *args: Any, **_: Any) -> futures.Future[Any]:
+        (task,) = args
+        future: futures.Future[Any] = futures.Future()
+        future.set_running_or_notify_cancel()
+
+        def work() -> None:
+            time.sleep(0.5)
+            interrupt_main_thread()
+            while (Path(task.scratch) / GO).exists():
+                time.sleep(0.02)
+            time.sleep(1)
+            future.set_result(msgspec.structs.replace(task.cell, state="cancelled"))
+
+        threading.Thread(target=work).start()
+        return future
+
+
+def test_the_sweep_has_ended_once_an_interrupted_wait_returns(sweep: Sweep) -> None:
+    result = sweep(subjects.double, (X,), variants=EAGER, executor=Interrupting())
+    assert result.sweep.state == "cancelled"
+    assert [cell.state for cell in result.cells] == ["cancelled"]
 
 
 def test_a_callback_that_fails_ends_the_sweep_and_is_heard_of(sweep: Sweep) -> None:

@@ -6,12 +6,14 @@ import contextlib
 import os
 import signal
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
 import compilescope as cs
 import pytest
 import torch
+from compilescope.progress.interrupts import interrupt_main_thread
 from compilescope.report import Compilation
 from compilescope.session.session import get_session
 from compilescope.watching.running_code import watching
@@ -110,6 +112,30 @@ def test_records_that_cannot_be_read_are_a_problem(monkeypatch: pytest.MonkeyPat
     assert compilation.frame is not None
     assert "could not read" in compilation.absent["compilation"]
     assert "unreadable" in report.problems[0].what
+
+
+def test_a_watch_resumed_after_an_interrupted_stop_has_one_thread() -> None:
+    others, busy, go_on = set(threading.enumerate()), threading.Event(), threading.Event()
+
+    def changed() -> None:
+        busy.set()
+        go_on.wait(600)
+
+    watch = Watch(changed=changed)
+    watch.start()
+    watch.raised(ValueError("a reason to send an update"))
+    assert busy.wait(600)
+    (first,) = set(threading.enumerate()) - others
+    threading.Timer(0.3, interrupt_main_thread).start()
+    with pytest.raises(KeyboardInterrupt):
+        watch.stop()
+    watch.start()
+    go_on.set()
+    end = time.monotonic() + 600
+    while first in threading.enumerate():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    watch.stop()
 
 
 def test_an_interrupt_in_the_middle_leaves_the_watch_working() -> None:
