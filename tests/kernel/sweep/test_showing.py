@@ -134,6 +134,46 @@ def test_a_sweep_without_a_variant_faster_than_eager_says_so_first() -> None:
     assert "Every variant" not in verdicts(unclear, cell("slower", 200.0))[""]
 
 
+WAITING = cell("later", 1.0, state="waiting", timing=None)
+CANCELLED = cell("later", 1.0, state="cancelled", timing=None)
+FAILED = cell("dead", 1.0, state="crashed", timing=None, problem=DEAD)
+WRONG_AND_QUICK = cell("wrong", 5.0, accurate=False)
+
+
+@pytest.mark.parametrize(
+    ("others", "verdict"),
+    [
+        ([CANCELLED], "Only slow is measured: 150 \u00b5s per call. It is 1.50\u00d7 slower than"),
+        ([cell("slower", 200.0), WAITING], "Every measured variant is slower than eager. slow is"),
+        ([cell("slower", 200.0), FAILED], "Every measured variant is slower than eager. slow is"),
+        (
+            [cell("slower", 200.0), WRONG_AND_QUICK],
+            "Every variant with correct results is slower than eager. slow is fastest: 150",
+        ),
+        ([WRONG_AND_QUICK], "Only slow has correct results: 150 \u00b5s per call."),
+    ],
+)
+def test_a_verdict_on_every_variant_needs_all_of_them(
+    others: list[SweepCell], verdict: str
+) -> None:
+    assert verdicts(cell("slow", 150.0), *others)[""].startswith(verdict)
+
+
+def test_the_fastest_is_so_only_so_far_while_cells_can_still_be_measured() -> None:
+    near, eager = cell("near", 21.0), cell("eager", 10.0, variant=Variant(backend=None))
+    for later in (WAITING, CANCELLED):
+        assert "quick is fastest so far: 20.0" in verdicts(cell("quick", 20.0), near, later)[""]
+        assert "No variant is faster than eager so far" in verdicts(eager, near, later)[""]
+    assert "quick is fastest: 20.0" in verdicts(cell("quick", 20.0), near, FAILED)[""]
+    unclear = on("", 104, differs=False)
+    assert shown(unclear, WAITING).sweep.overall == (
+        "No variant is clearly faster than eager so far."
+    )
+    later = cell("python", 1.0, shape="d", key="later", state="waiting", timing=None)
+    result = shown(on("a", 20), on("b", 20), later)
+    assert result.sweep.overall == "Over all shapes so far: python"
+
+
 def on(shape: str, us: float, *, name: str = "python", differs: bool | None = True) -> SweepCell:
     sweep_cell = cell(name, us, shape=shape, key=f"{name} {shape}")
     assert sweep_cell.timing is not None
@@ -179,7 +219,7 @@ def test_a_variant_that_is_faster_over_all_shapes_has_code_to_paste() -> None:
 
 def test_no_rival_that_is_wrong_counts() -> None:
     data = verdicts(cell("quick", 20.0), cell("wrong", 5.0, accurate=False))
-    assert data[""].startswith("Only quick is measured")
+    assert data[""].startswith("Only quick has correct results")
 
 
 def test_a_wrong_variant_that_is_faster_than_eager_is_not_left_out() -> None:

@@ -78,8 +78,12 @@ def _overall(sweep: Sweep) -> str:
     if not own:
         return ""
     name = own[0].name
+    so_far = _so_far(sweep.cells)
+    overall = f"Over all shapes{so_far}"
     if _is_worth_compiling(own):
-        return f"Over all shapes: {name}" if several else ""
+        return f"{overall}: {name}" if several else ""
+    if several:
+        so_far = ""  # the sentence begins with it
     rivals = [
         cell for cell in sweep.cells if is_candidate(cell) and cell.variant.backend is not None
     ]
@@ -92,8 +96,8 @@ def _overall(sweep: Sweep) -> str:
         # The verdict of a single shape says so.
         sentence = "No variant is faster than eager." if several else ""
     else:
-        sentence = "No variant is clearly faster than eager."
-    return f"Over all shapes: {_uncapitalized(sentence, name)}" if several else sentence
+        sentence = f"No variant is clearly faster than eager{so_far}."
+    return f"{overall}: {_uncapitalized(sentence, name)}" if several else sentence
 
 
 def _uncapitalized(sentence: str, name: str) -> str:
@@ -110,26 +114,42 @@ def _result(cell: SweepCell) -> str:
 
 
 def _verdict(winner: SweepCell, sweep: Sweep) -> str:
-    others = [
-        cell
-        for cell in sweep.cells
-        if cell is not winner and cell.shape == winner.shape and _is_measured(cell)
-    ]
+    own = [cell for cell in sweep.cells if cell.shape == winner.shape]
+    so_far = _so_far(own)
+    others = [cell for cell in own if cell is not winner and _is_measured(cell)]
     rivals = [cell for cell in others if is_candidate(cell)]
     latency = duration(latency_us(winner))
     if winner.variant.backend is None and others:
         # Any cell that is faster than the winner has wrong results.
         is_beaten = min(map(latency_us, others)) < latency_us(winner)
         variant = "variant with correct results" if is_beaten else "variant"
-        sentence = f"No {variant} is faster than eager: {latency} per call."
+        sentence = f"No {variant} is faster than eager{so_far}: {latency} per call."
     elif not rivals:
-        sentence = f"Only {winner.name} is measured: {latency} per call."
+        only = "has correct results" if others else "is measured"
+        sentence = f"Only {winner.name} {only}: {latency} per call."
     else:
-        sentence = _against(winner, min(rivals, key=latency_us))
-    slower = "Every variant is slower than eager." if _all_slower([winner, *rivals]) else ""
+        sentence = _against(winner, min(rivals, key=latency_us), so_far)
     compiled = winner.compile_time
     first = f"Its first call takes {duration(compiled.total_s * 1e6)}." if compiled else ""
-    return " ".join(part for part in (slower, sentence, _over_eager(winner), first) if part)
+    return " ".join(part for part in (_slower(own), sentence, _over_eager(winner), first) if part)
+
+
+def _so_far(cells: Sequence[SweepCell]) -> str:
+    """What a sentence about all cells adds while some can still be measured."""
+    is_open = any(not cell.has_ended or cell.state == "cancelled" for cell in cells)
+    return " so far" if is_open else ""
+
+
+def _slower(cells: Sequence[SweepCell]) -> str:
+    """Says that several variants are all slower than eager, of those that were measured."""
+    candidates = [cell for cell in cells if is_candidate(cell)]
+    if len(candidates) < 2 or not _all_slower(candidates):
+        return ""
+    variants = [cell for cell in cells if cell.variant.backend is not None]
+    measured = [cell for cell in variants if _is_measured(cell)]
+    every = "Every variant" if len(measured) == len(variants) else "Every measured variant"
+    correct = "" if _all_slower(measured) else " with correct results"
+    return f"{every}{correct} is slower than eager."
 
 
 def _all_slower(cells: Sequence[SweepCell]) -> bool:
@@ -138,7 +158,7 @@ def _all_slower(cells: Sequence[SweepCell]) -> bool:
     return all(speedup is not None and speedup.standing == "slower" for speedup in speedups)
 
 
-def _against(winner: SweepCell, second: SweepCell) -> str:
+def _against(winner: SweepCell, second: SweepCell, so_far: str) -> str:
     """Compare with the next best, as far as the intervals allow."""
     latency = duration(latency_us(winner))
     best, other = known_interval(winner.timing), known_interval(second.timing)
@@ -146,7 +166,7 @@ def _against(winner: SweepCell, second: SweepCell) -> str:
     if best is None or other is None:
         return f"Too few samples to tell {winner.name} from {second.name}. {lower}"
     if other[0] > best[1]:
-        return f"{winner.name} is fastest: {latency} per call."
+        return f"{winner.name} is fastest{so_far}: {latency} per call."
     return (
         f"No clear winner: the 95 % intervals of {winner.name} and {second.name} overlap. {lower}"
     )
