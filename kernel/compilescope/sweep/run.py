@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
@@ -27,7 +27,7 @@ from .gpu_executor import Gpus, visible_gpus
 from .plan import Plan
 from .store import Store, StoredCell
 from .thread_executor import Threads
-from .worker import GO, LOST, CellTask, run_cell
+from .worker import GO, LOST, NOT_TAKEN, SHUT_DOWN, CellTask, run_cell
 
 TRIES = 3
 """How often a cell is given to an executor whose worker dies."""
@@ -221,7 +221,7 @@ class Running:
         try:
             self._pending[self._executor.submit(run_cell, task)] = cell.key
         except Exception as error:  # noqa: BLE001 - an executor may refuse as it likes
-            self._finish(_lost_cell(cell, error))
+            self._finish(_untaken_cell(cell, error))
 
     def _hear(self, future: futures.Future[SweepCell], key: str) -> None:
         """Finishes a cell that is no longer pending."""
@@ -331,12 +331,30 @@ class Running:
             _log.exception("An observer of the sweep failed.")
 
 
+def _untaken_cell(cell: SweepCell, error: Exception) -> SweepCell:
+    """A cell that the executor refused."""
+    if isinstance(error, futures.BrokenExecutor):
+        return _lost_cell(cell, error)
+    raised = _in_words(error)
+    if isinstance(error, RuntimeError) and "after shutdown" in raised:
+        what, why = SHUT_DOWN, f"{raised}."
+        remedy = "Give an executor that is not shut down before the sweep has ended."
+    else:
+        what, why = f"{NOT_TAKEN}: {raised.splitlines()[0]}.", "Its submit raised this."
+        remedy = "Make executor.submit(len, ()).result() work first."
+    problem = Problem(severity="error", what=what, why=why, remedy=remedy)
+    return msgspec.structs.replace(cell, state="failed", problem=problem)
+
+
+def _in_words(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}".rstrip(": .")[:500]
+
+
 def _lost_cell(cell: SweepCell, error: BaseException) -> SweepCell:
-    error_text: Any = f"{type(error).__name__}: {error}".rstrip(": ")
     problem = Problem(
         severity="error",
         what=LOST,
-        why=f"{error_text[:500]}.",
+        why=f"{_in_words(error)}.",
         remedy="Its worker died, or cannot run it: it needs compilescope, and the same torch.",
     )
     return msgspec.structs.replace(cell, state="crashed", problem=problem)

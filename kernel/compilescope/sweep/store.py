@@ -9,10 +9,10 @@ import msgspec
 
 from ..report.measurements.sweeps import SweepCell
 from ..report.problem import FAULT, Problem
-from .worker import KILLED, LOST, NOT_STARTED
+from .worker import KILLED, LOST, NOT_STARTED, NOT_TAKEN, SHUT_DOWN
 
 FILE = "cells.jsonl"
-_MAY_PASS = (FAULT, NOT_STARTED, LOST, KILLED)
+_MAY_PASS = (FAULT, NOT_STARTED, NOT_TAKEN, SHUT_DOWN, LOST, KILLED)
 """How problems begin that are of the machine, or of compilescope, which may be fixed by now."""
 
 

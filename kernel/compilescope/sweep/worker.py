@@ -25,6 +25,8 @@ GO = "go"
 
 NOT_STARTED = "Its process could not be started"
 LOST = "The executor lost it."
+SHUT_DOWN = "The executor was shut down."
+NOT_TAKEN = "The executor did not take it"
 KILLED = f"Its process died: {describe_exit(-signal.SIGKILL)}."
 """What the problems of a cell begin with that are not its own."""
 

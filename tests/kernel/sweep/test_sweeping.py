@@ -178,6 +178,29 @@ def test_a_worker_that_dies_is_tried_again_and_then_said(sweep: Sweep) -> None:
     assert "BrokenProcessPool" in cell.problem.why
 
 
+class Refusing(futures.Executor):
+    """Takes nothing."""
+
+    def submit(self, fn: Any, /, *args: Any, **_: Any) -> futures.Future[Any]:
+        raise TypeError("not this one\nas explained elsewhere")
+
+
+def test_an_executor_that_refuses_a_cell_has_lost_nothing(sweep: Sweep) -> None:
+    executor = futures.ThreadPoolExecutor(1)
+    executor.shutdown()
+    refused = {
+        executor: "The executor was shut down.",
+        Refusing(): "The executor did not take it: TypeError: not this one.",
+    }
+    for executor, what in refused.items():
+        (cell,) = sweep(subjects.double, (X,), variants=EAGER, executor=executor).cells
+        assert cell.state == "failed"
+        assert cell.problem is not None
+        assert cell.problem.what == what
+    (cell,) = sweep(subjects.double, (X,), variants=EAGER).cells
+    assert cell.state == "done", "it is tried again"
+
+
 def test_who_measures_is_alone_on_the_device_and_others_wait() -> None:
     device, other = Device("test device"), Device("test device")
     order: list[str] = []
