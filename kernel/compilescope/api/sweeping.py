@@ -118,7 +118,7 @@ def sweep(
         folder=None if folder is None else given_path(folder, _FOLDER),
         resume=resume,
     )
-    plan = _plan(fn, args, kwargs, factory, variants, shapes, settings)
+    plan = _plan(fn, args, kwargs, factory, variants, shapes, settings, "sweep({}, {})")
     report, running = the_session.sweep(plan, executor=executor, workers=workers)
     with Line() as line:
         follow(running, line.show, progress)
@@ -184,7 +184,7 @@ def plan_sweep(
         unit=unit,
         folder=given_path(f"{path.stem}-cells" if folder is None else folder, _FOLDER),
     )
-    plan = _plan(fn, args, kwargs, factory, variants, shapes, settings)
+    plan = _plan(fn, args, kwargs, factory, variants, shapes, settings, "plan_sweep(path, {}, {})")
     plan_file.write(plan, path)
     return path
 
@@ -280,6 +280,7 @@ def _plan(
     variants: object,
     shapes: Mapping[str, Any] | None,
     settings: Settings,
+    written: str,
 ) -> Plan:
     """Returns the plan of a sweep; if ``variants`` is None, of every mode under both wrappers."""
     from ..inspection.variants import parse
@@ -294,6 +295,7 @@ def _plan(
         variants=grid(modes=compile_variant.modes()) if variants is None else parse(variants),
         shapes=shapes,
         settings=settings,
+        written=written,
     )
 
 

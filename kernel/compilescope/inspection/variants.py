@@ -11,6 +11,7 @@ import msgspec
 
 from ..report import AS_WRITTEN, IN_CELL, Report, is_record
 from ..report.errors import CompilescopeError
+from ..report.given_values import kind_of
 from ..report.problem import Problem
 from ..report.references import display, is_reference, refer, resolve
 from ..report.variant import Variant
@@ -64,7 +65,7 @@ def parse(variants: object) -> dict[str, Variant]:
             result[value if isinstance(value, str) else name_of(variant)] = variant
     else:
         raise CompilescopeError(
-            f"variants is a {type(variants).__name__}.",
+            f"variants is {kind_of(variants)}.",
             remedy=f"Give names ({_listed(named())}), Variant objects, or a dict of them.",
         )
     if not result:
@@ -278,7 +279,7 @@ def _parse_variant(value: object) -> Variant:
             raise _unknown("variant", value, list(named()))
         return named()[value]
     raise CompilescopeError(
-        f"A variant is a {type(value).__name__}.",
+        f"A variant is {kind_of(value)}.",
         remedy=f"Give a name ({_listed(named())}), a Variant, or a dict of its settings.",
     )
 

@@ -13,6 +13,7 @@ import torch
 
 from ..analysis.figures.wording import count
 from ..report import OutputError
+from ..report.given_values import kind_of
 from ..report.problem import message_of
 from ..torch_api.operators import tensors
 from ..torch_api.operators.numpy_values import from_numpy
@@ -111,7 +112,7 @@ def _compare(expected: Any, actual: Any, path: str, kernels: int) -> Iterator[Ou
                 errors = list(_tensors(expected, actual, path or "output", kernels))
             except Exception as error:
                 raise IncomparableError(
-                    f"{path or 'output'} is a {type(expected).__name__}, whose own operators "
+                    f"{path or 'output'} is {kind_of(expected)}, whose own operators "
                     f"cannot compare two of them: {type(error).__name__}: {message_of(error)}"
                 ) from error
             yield from errors

@@ -13,13 +13,20 @@ _LONGEST = 80
 """How many characters of a value a message shows."""
 
 
+def kind_of(value: object) -> str:
+    """The type of a value within a sentence: ``an int``, ``a str``, but ``None``."""
+    name = type(value).__name__
+    # Names that begin with a u are read like uint8.
+    return "None" if value is None else f"{'an' if name[:1] in 'aeioAEIO' else 'a'} {name}"
+
+
 def check_report(value: object) -> None:
     """Raises `CompilescopeError` if the value is not a report."""
     from .report import Report
 
     if not isinstance(value, Report):
         raise CompilescopeError(
-            f"This is not a report but a {type(value).__name__}.",
+            f"This is not a report but {kind_of(value)}.",
             remedy="Pass what inspect returned: report = compilescope.inspect(fn, args).",
         )
 
@@ -104,5 +111,5 @@ def listed(name: str, value: Iterable[Any], what: str) -> list[Any]:
 
 def _wrong(name: str, value: object, what: str) -> CompilescopeError:
     text = repr(value)
-    shown = text if len(text) <= _LONGEST and text.isprintable() else f"a {type(value).__name__}"
+    shown = text if len(text) <= _LONGEST and text.isprintable() else kind_of(value)
     return CompilescopeError(f"{name} is {shown}.", remedy=f"It takes {what}.")

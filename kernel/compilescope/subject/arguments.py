@@ -9,7 +9,11 @@ from typing import Any
 import torch
 
 from ..report.errors import CompilescopeError
+from ..report.given_values import kind_of
 from ..torch_api.operators import tensors
+
+INSPECT = "inspect({}, {})"
+"""How a remedy writes the call that takes a callable and its arguments."""
 
 _LEVELS = 4
 """How deep the items of nested containers are listed."""
@@ -17,8 +21,13 @@ _SHORT = 40
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, torch.dtype, torch.device, slice)
 
 
-def check_types(fn: object, args: object, kwargs: object) -> None:
+def check_types(fn: object, args: object, kwargs: object, call: str = INSPECT) -> None:
     """Checks the types of a call's parts, without the signature.
+
+    Parameters
+    ----------
+    call
+        How a remedy writes the call of compilescope, or the statement, that takes them.
 
     Raises
     ------
@@ -30,11 +39,12 @@ def check_types(fn: object, args: object, kwargs: object) -> None:
         raise CompilescopeError(
             f"{fn.__name__} is a class, not a module.",
             "Calling it would make a module instead of running one.",
-            f"Pass an instance: inspect({fn.__name__}(...), args).",
+            f"Pass an instance: {call.format(f'{fn.__name__}(...)', 'args')}.",
         )
     if not callable(fn):
+        kind = kind_of(fn)
         raise CompilescopeError(
-            f"A {type(fn).__name__} is not callable.",
+            f"{kind[:1].upper()}{kind[1:]} is not callable.",
             "The first argument is the function itself, not what it returns.",
             "Write inspect(fn, (x,)) and not inspect(fn(x)).",
         )
@@ -42,36 +52,41 @@ def check_types(fn: object, args: object, kwargs: object) -> None:
         raise CompilescopeError(
             f"{getattr(fn, '__name__', 'fn')} is an async function.",
             "Calling it makes a coroutine and computes nothing; torch.compile takes no coroutines.",
-            "Write inspect(...) for the plain function that does the work.",
+            f"Take the plain function that does the work: {call.format('fn', 'args')}.",
         )
     if type(args) not in (tuple, list):
         raise CompilescopeError(
-            f"args is a {type(args).__name__}, not a tuple.",
+            f"args is {kind_of(args)}, not a tuple.",
             "Positional arguments are passed together, as torch.export takes them.",
-            "A single argument needs its comma: inspect(fn, (x,)).",
+            f"A single argument needs its comma: {call.format('fn', '(x,)')}.",
         )
     if kwargs is not None and not (
         isinstance(kwargs, Mapping) and all(isinstance(name, str) for name in kwargs)
     ):
+        example = '(x,), {"name": value}'
         raise CompilescopeError(
-            f"kwargs is a {type(kwargs).__name__}, not a dict from names to values.",
-            remedy='Write inspect(fn, (x,), {"name": value}).',
+            f"kwargs is {kind_of(kwargs)}, not a dict from names to values.",
+            remedy=f"Write {call.format('fn', example)}.",
         )
     if tensors.makes_fake_tensors():
         raise CompilescopeError(
             "A FakeTensorMode is active.",
-            "Every tensor that is made under it has no data, and an inspection runs the call.",
-            "Call inspect(...) outside the mode, with real tensors.",
+            "Every tensor that is made under it has no data, and the call is run.",
+            "Leave the mode first, and pass real tensors.",
         )
 
 
 def check_fit(
-    fn: Callable[..., Any], name: str, args: Sequence[Any], kwargs: Mapping[str, Any]
+    fn: Callable[..., Any],
+    name: str,
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    call: str = INSPECT,
 ) -> None:
     """Checks that a callable takes these arguments.
 
     A decorator may take other arguments than the function it wraps: its own signature counts. A
-    callable without a known signature accepts any arguments.
+    callable without a known signature accepts any arguments. ``call`` is as for `check_types`.
 
     Raises
     ------
@@ -93,7 +108,7 @@ def check_fit(
         raise CompilescopeError(
             f"{name} cannot be called with these arguments.",
             f"{reason[:1].upper()}{reason[1:]}; the signature is {name}{_brief(shown)}.",
-            f"Write inspect({name}, ({example})).",
+            f"Write {call.format(name, f'({example})')}.",
         ) from None
 
 

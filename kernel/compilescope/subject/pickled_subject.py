@@ -22,13 +22,15 @@ from ..isolation.global_state import SavedModes
 from ..processes import runner
 from ..report import references
 from ..report.errors import CompilescopeError
+from ..report.given_values import kind_of
 from ..torch_api.process import portable_settings
 from .arguments import check_types
-from .subject import unwrap
+from .subject import describe, unwrap
 
 REMOVE_UNPICKLABLE = "Remove its references to objects that cannot be pickled."
 _HERE = "Pass a factory instead: compilescope.sweep(factory=make), where make() returns (fn, args)."
-
+_RETURN = "return {}, {}"
+"""How a remedy writes what a factory does."""
 
 _for_good = contextlib.ExitStack()
 """Contexts that stay active in a process until it ends."""
@@ -72,13 +74,19 @@ def pack(
     return _pack(_Content(None, factory, arguments), modes, "The factory")
 
 
-def unpack(data: bytes) -> Call:
+def unpack(data: bytes, calling: Callable[[str], None] = lambda what: None) -> Call:
     """Unpickles a call and applies its modes and settings.
+
+    Parameters
+    ----------
+    calling
+        Called with what is called next and may raise: the factory, the function of the arguments.
 
     Raises
     ------
     CompilescopeError
-        A factory that returned something else.
+        A factory or a function of the arguments returned something else, or these arguments do not
+        fit.
     """
     parts = pickle.loads(data)
     portable_settings.apply(pickle.loads(parts["settings"]))
@@ -89,12 +97,17 @@ def unpack(data: bytes) -> Call:
     content = _Content(*pickle.loads(parts["content"]))
     call = Call(content.fn or _nothing, (), {})
     if content.factory is not None:
+        calling("The factory")
         call = _made_by(content.factory)
-    if content.arguments is None:
-        return call
-    arguments = content.arguments
-    args, kwargs = as_arguments(arguments() if callable(arguments) else arguments)
-    return Call(call.fn, args, kwargs)
+    arguments, written = content.arguments, _RETURN
+    if arguments is not None:
+        if callable(arguments):
+            calling("The function of the arguments")
+            arguments = arguments()
+        call, written = Call(call.fn, *as_arguments(arguments)), of_shape("name")
+    if content.factory is not None or callable(content.arguments):
+        describe(*call, call=written)  # where it was packed, it could not be checked
+    return call
 
 
 def as_arguments(value: object) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -110,9 +123,15 @@ def as_arguments(value: object) -> tuple[tuple[Any, ...], dict[str, Any]]:
             return tuple(value[0]), dict(value[1])
         return tuple(value), {}
     raise CompilescopeError(
-        f"Arguments are given as a {type(value).__name__}.",
+        f"Arguments are given as {kind_of(value)}.",
         remedy="Give (args, kwargs): ((x,), {}); or a function that returns that.",
     )
+
+
+def of_shape(name: str) -> str:
+    """How a remedy writes the arguments of a shape: ``call`` of `describe`."""
+    shown = repr(name).replace("{", "{{").replace("}", "}}")
+    return "shapes={{" + shown + ": {1}}}"
 
 
 def _made_by(factory: Callable[[], Any]) -> Call:
@@ -123,12 +142,12 @@ def _made_by(factory: Callable[[], Any]) -> Call:
         or not callable(result[0])
     ):
         raise CompilescopeError(
-            f"The factory returned a {type(result).__name__}.",
+            f"The factory returned {kind_of(result)}.",
             "It makes the call that is measured.",
             "Return (fn, args) or (fn, args, kwargs).",
         )
     fn, args, kwargs = (*result, {})[:3]
-    check_types(fn, args, kwargs)
+    check_types(fn, args, kwargs, _RETURN)
     return Call(unwrap(fn), tuple(args), dict(kwargs or {}))
 
 

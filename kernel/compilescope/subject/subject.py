@@ -41,6 +41,8 @@ def describe(
     fn: Callable[..., Any],
     args: Sequence[Any] = (),
     kwargs: Mapping[str, Any] | None = None,
+    *,
+    call: str = arguments.INSPECT,
 ) -> Subject:
     """Describes a call.
 
@@ -50,6 +52,8 @@ def describe(
         The callable; compiled or not makes no difference.
     args, kwargs
         Its example arguments.
+    call
+        How the remedy of an error writes what takes them.
 
     Returns
     -------
@@ -61,7 +65,7 @@ def describe(
     CompilescopeError
         ``fn`` is not callable, or not with these arguments.
     """
-    arguments.check_types(fn, args, kwargs)
+    arguments.check_types(fn, args, kwargs, call)
     named = dict(kwargs or {})
     subject = unwrap(fn)
     module = compiled_callable.module_of(subject)
@@ -70,7 +74,7 @@ def describe(
     name = _name(shown)
     if not (isinstance(shown, torch.nn.Module) and shown._forward_pre_hooks):
         # A hook before forward may change the arguments.
-        arguments.check_fit(runs, name, args, named)
+        arguments.check_fit(runs, name, args, named, call)
     lines = arguments.lines(runs, args, named)
     identity = "\n".join([_identity(shown), *lines])
     return Subject(

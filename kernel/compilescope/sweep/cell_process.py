@@ -20,16 +20,22 @@ def work(inside: ChildProcess) -> bytes:
     inside.step("loading")
     from ..subject.pickled_subject import unpack
 
-    again = False
+    again, raiser = False, ""
+
+    def calling(what: str) -> None:
+        nonlocal raiser
+        raiser = what
+
     try:
-        call = unpack(data)
+        call = unpack(data, calling)
+        raiser = ""
         from .measure_cell import measure
 
         again = not measure(cell, call, seconds, items, inside.step, device, may_repeat=may_repeat)
     except Exception as error:  # noqa: BLE001 - it is the subject's or torch's, and the cell's end
         from .failed_cell import fail
 
-        fail(cell, error)
+        fail(cell, error, raiser)
     return msgspec.json.encode(CellResult(cell=cell, again=again), enc_hook=repr)
 
 

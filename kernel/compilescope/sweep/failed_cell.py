@@ -11,10 +11,18 @@ _MEMORY = ("OutOfMemoryError", "MemoryError", "memory: you tried to allocate")
 """Text in out-of-memory exceptions; the last is from a RuntimeError of the CPU's allocator."""
 
 
-def fail(cell: SweepCell, error: Exception) -> None:
-    """Ends a cell with an exception: the subject's own or its factory's, torch's or ours."""
+def fail(cell: SweepCell, error: Exception, raiser: str = "") -> None:
+    """Ends a cell with an exception: the subject's own, torch's or ours.
+
+    Parameters
+    ----------
+    raiser
+        What raised it before there was a call: ``The factory``.
+    """
     if isinstance(error, CompilescopeError):
         end(cell, error.problem)
+    elif raiser:
+        end(cell, failures.before_call(error, raiser))
     else:
         end(cell, failures.explain(error))
 

@@ -15,6 +15,7 @@ from ..report.given_values import check_arguments, check_function, check_mapping
 from ..report.measurements.sweeps import Sweep, SweepCell
 from ..report.variant import Variant
 from ..subject import pickled_subject
+from ..subject.arguments import check_types
 from ..subject.subject import describe, unwrap
 from ..targets import target_variants
 from ..torch_api.process import caches, portable_settings
@@ -51,10 +52,11 @@ def make(
     shapes: Mapping[str, Any] | None = None,
     settings: Settings,
     modes: Sequence[Any] | None = None,
+    written: str = "sweep({}, {})",
 ) -> Plan:
     """Packs the subject and lists the cells, by shape and then by variant.
 
-    ``modes`` are torch's, this thread's if None.
+    ``modes`` are torch's, this thread's if None; ``written`` is how a remedy writes the sweep.
 
     Raises
     ------
@@ -68,6 +70,8 @@ def make(
         )
     check_function("fn" if factory is None else "factory", fn if factory is None else factory)
     check_arguments(args, kwargs)
+    if fn is not None:
+        check_types(fn, args, kwargs, written)
     check_mapping("shapes", shapes, "arguments by name: {'small': ((x,), {})}", optional=True)
     settings.check()
     target_variants.refuse(variants, "swept")
@@ -78,13 +82,17 @@ def make(
         sets = {"": (tuple(args), dict(kwargs or {}))}
     sets = {str(name): _read(value) for name, value in sets.items()}
     call = _first(fn, sets)
-    subject = describe(*call) if call is not None else describe(_required(factory))
+    if call is not None:
+        first = written if shapes is None else pickled_subject.of_shape(next(iter(sets)))
+        subject = describe(*call, call=first)
+    else:
+        subject = describe(_required(factory))
     base = cell_ids.identity(unwrap(fn) if fn is not None else factory)
     modes = SavedModes().now() if modes is None else modes
     machine = _machine(modes)
     cells = []
     for shape, arguments in sets.items():
-        lines = _lines(fn, arguments)
+        lines = _lines(fn, arguments, pickled_subject.of_shape(shape))
         arguments_id = cell_ids.identity(arguments)
         cells += [
             SweepCell(
@@ -135,10 +143,10 @@ def _read(value: object) -> object:
     return value if value is None or callable(value) else pickled_subject.as_arguments(value)
 
 
-def _lines(fn: Callable[..., Any] | None, arguments: Any) -> list[str]:
+def _lines(fn: Callable[..., Any] | None, arguments: Any, written: str) -> list[str]:
     if fn is None or arguments is None or callable(arguments):
         return []
-    return describe(fn, *arguments).arguments
+    return describe(fn, *arguments, call=written).arguments
 
 
 def _first(fn: Callable[..., Any] | None, sets: Mapping[str, Any]) -> pickled_subject.Call | None:

@@ -34,12 +34,12 @@ WRONG: dict[str, tuple[Any, str]] = {
     "no variants": ((), f"variants is empty. Name some of {listed(NAMES)}."),
     "a number": (
         3,
-        f"variants is a int. Give names ({listed(NAMES)}), Variant objects, or a dict of them.",
+        f"variants is an int. Give names ({listed(NAMES)}), Variant objects, or a dict of them.",
     ),
     "a list of numbers": (
         [None],
         (
-            f"A variant is a NoneType. Give a name ({listed(NAMES)}), a Variant, or a dict of its "
+            f"A variant is None. Give a name ({listed(NAMES)}), a Variant, or a dict of its "
             "settings."
         ),
     ),

@@ -86,6 +86,14 @@ def make_nothing() -> Any:
     return "no call"
 
 
+def make_with_a_fault() -> Any:
+    raise LookupError("the factory's own")
+
+
+def make_too_much() -> Any:
+    return double, (torch.ones(4), torch.ones(4))
+
+
 def grows(x: torch.Tensor) -> torch.Tensor:
     """64 MB beyond its argument."""
     return (x.repeat(16_000_000) + 1).sum()

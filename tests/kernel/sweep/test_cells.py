@@ -145,7 +145,13 @@ def test_what_cannot_travel_or_be_called_is_refused_before_anything_runs(sweep: 
     said = refused(subjects.unpicklable(), (X,))
     assert "cannot be sent to another process" in said
     assert "compilescope.sweep(factory=make)" in said
-    assert "x" in refused(subjects.double)
+    assert "Write sweep(double, (x,))." in refused(subjects.double)
+    two = {"braces {}": ((X, X), {})}
+    assert "Write shapes={'braces {}': (x,)}." in refused(subjects.double, shapes=two)
+    assert "Write shapes={'braces {}': (x,)}." in refused(
+        subjects.double, shapes={"one": (X,), **two}
+    )
+    assert "an instance: sweep(Counting(...), args)." in refused(subjects.Counting, shapes=two)
     assert "one of the two" in refused(subjects.double, (X,), factory=subjects.make)
     assert "shapes is empty" in refused(subjects.double, shapes={})
     assert "timeout_s is 0" in refused(subjects.double, (X,), timeout_s=0)
@@ -158,3 +164,29 @@ def test_a_factory_that_makes_no_call_is_a_row_that_says_so(sweep: Sweep) -> Non
     assert cell.state == "failed"
     assert cell.problem is not None
     assert cell.problem.what == "The factory returned a str."
+
+
+def test_what_goes_wrong_before_there_is_a_call_names_the_factory(sweep: Sweep) -> None:
+    faulty = only(sweep(factory=subjects.make_with_a_fault, variants=EAGER))
+    assert faulty.state == "failed"
+    assert faulty.problem is not None
+    assert faulty.problem.what == "The factory raised LookupError: the factory's own."
+    assert faulty.problem.where is not None
+    assert faulty.problem.where.function == "make_with_a_fault"
+    unfit = only(sweep(factory=subjects.make_too_much, variants=EAGER))
+    assert unfit.problem is not None
+    assert unfit.problem.remedy == "Write return double, (x,)."
+
+
+def test_a_function_of_arguments_that_raises_is_named(sweep: Sweep) -> None:
+    cells = sweep(
+        subjects.double,
+        variants=EAGER,
+        shapes={"here": (X,), "raises": subjects.make_with_a_fault, "unfit": lambda: (X, X)},
+    ).cells
+    what = "The function of the arguments raised LookupError: the factory's own."
+    assert [cell.state for cell in cells] == ["done", "failed", "failed"]
+    assert [cell.problem.what for cell in cells if cell.problem is not None] == [
+        what,
+        "double cannot be called with these arguments.",
+    ]

@@ -60,19 +60,23 @@ def test_what_a_function_and_its_arguments_share_stays_one() -> None:
 
 
 def test_arguments_may_be_made_where_they_are_needed_also_for_a_factory() -> None:
-    given = lambda: (torch.ones(2), torch.zeros(2))  # noqa: E731 - it has no name to go by
-    assert len(pickled_subject.unpack(pickled_subject.pack(subjects.double, given)).args) == 2
+    given = lambda: (torch.ones(2),)  # noqa: E731 - it has no name to go by
+    (x,) = pickled_subject.unpack(pickled_subject.pack(subjects.double, given)).args
+    assert x.tolist() == [1, 1]
     call = pickled_subject.unpack(
-        pickled_subject.pack(arguments=((X,), {"a": 1}), factory=subjects.make)
+        pickled_subject.pack(arguments=((), {"x": X}), factory=subjects.make)
     )
     assert isinstance(call.fn, subjects.Counting)
-    assert call.args[0].tolist() == X.tolist()
-    assert call.kwargs == {"a": 1}
+    assert call.args == ()
+    assert call.kwargs["x"].tolist() == X.tolist()
 
 
-@pytest.mark.parametrize("created", ["text", (1, (X,)), (subjects.double,)])
-def test_a_factory_has_to_make_a_call(created: Any) -> None:
-    with pytest.raises(cs.CompilescopeError, match="The factory returned a"):
+@pytest.mark.parametrize(
+    ("created", "kind"),
+    [("text", "a str"), (3, "an int"), (None, "None"), ((1, (X,)), "a tuple")],
+)
+def test_a_factory_has_to_make_a_call(created: Any, kind: str) -> None:
+    with pytest.raises(cs.CompilescopeError, match=rf"The factory returned {kind}\."):
         pickled_subject.unpack(pickled_subject.pack(factory=lambda: created))
 
 

@@ -31,6 +31,7 @@ from ...report.problem import (
     SUBJECT_RAISED,
     fault,
     first_line_of,
+    in_short,
     message_of,
 )
 from ..trace.graphs import source_lines
@@ -40,6 +41,28 @@ from . import backend, cpp, cpp_compiler, disk
 def explain(error: BaseException) -> Problem:
     """The problem for an exception that was raised while a subject was compiled or run."""
     return of_torch(error) or _ours(error) or subject_failure(error)
+
+
+def before_call(error: BaseException, raiser: str) -> Problem:
+    """The problem for an exception that was raised while the call to inspect was made.
+
+    Parameters
+    ----------
+    raiser
+        What raised it: ``The factory``.
+    """
+    return (
+        of_torch(error)
+        or _ours(error)
+        or Problem(
+            severity="error",
+            what=f"{raiser} raised {in_short(error)}.",
+            why="It is its own exception, raised before there was a call to compile.",
+            remedy="Make it work in a new process without compilescope first.",
+            where=_where(error),
+            detail=_trace(error),
+        )
+    )
 
 
 def under_compile(error: BaseException, *, backward: bool = False) -> Problem:
