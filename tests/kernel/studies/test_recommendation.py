@@ -13,7 +13,12 @@ import torch
 from compilescope.analysis.figures.intervals import Ratio
 from compilescope.analysis.figures.speedups import speedup
 from compilescope.report import Problem, Report, Subject, VariantReport
-from compilescope.report.measurements.deployment import WAYS_SLOWER, WAYS_UNDECIDED, DeployWay
+from compilescope.report.measurements.deployment import (
+    BLOCKS,
+    WAYS_SLOWER,
+    WAYS_UNDECIDED,
+    DeployWay,
+)
 from compilescope.report.measurements.recommendation import counts, judge
 from compilescope.report.references import refer
 from compilescope.report.saving.storage import complete
@@ -203,6 +208,13 @@ def test_a_way_that_compiles_ahead_of_time_needs_arguments_and_overwrites_no_fil
         best.apply(None)
     assert best.apply(None, (1, 2)) == "(1, 2)"
     assert kept.read_text() == "precious"
+
+
+def test_blocks_of_another_model_are_missed_in_words() -> None:
+    code = "for block in model.layers:\n    block.compile()\ncompiled = model"
+    way = measured(BLOCKS, 2.0, 0.5, 50.0, code=code)
+    with pytest.raises(cs.CompilescopeError, match="no such blocks: 'Identity'"):
+        report_of(EAGER, way).best("cold").apply(nn.Identity())
 
 
 def test_each_part_of_the_code_runs_by_itself() -> None:

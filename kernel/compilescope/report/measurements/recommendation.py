@@ -15,6 +15,8 @@ from ..errors import CompilescopeError
 from ..references import names_in_code
 from ..units import duration, size
 from .deployment import (
+    BLOCKS,
+    NESTED,
     PACKAGE,
     WAYS_SLOWER,
     WAYS_UNDECIDED,
@@ -68,7 +70,8 @@ class Recommendation(msgspec.Struct, frozen=True):
         Raises
         ------
         CompilescopeError
-            The way compiles ahead of time, and there are no arguments.
+            The way compiles ahead of time, and there are no arguments; or it compiles blocks, and
+            this model has none of that name.
         """
         if re.search(r"\bargs\b", self.way.code) and not (args or kwargs):
             raise CompilescopeError(
@@ -80,7 +83,17 @@ class Recommendation(msgspec.Struct, frozen=True):
         with tempfile.TemporaryDirectory() as folder:
             # The code that views show, except that it writes no file of the current folder.
             package = repr(str(Path(folder) / PACKAGE))
-            exec(with_imports(self.way.code.replace(f'"{PACKAGE}"', package)), names)
+            code = with_imports(self.way.code.replace(f'"{PACKAGE}"', package))
+            try:
+                exec(code, names)
+            except AttributeError as error:
+                if self.way.name not in (BLOCKS, NESTED):
+                    raise
+                raise CompilescopeError(
+                    f"The model has no such blocks: {error}.",
+                    f"{self.way.name!r} compiles the blocks of the model that was studied.",
+                    "Apply it to a model of that class.",
+                ) from error
         return names["compiled"]
 
     def __str__(self) -> str:
