@@ -22,7 +22,10 @@ NO_ID = (
     "torch gave these records no compile id: torch.export and AOTInductor compile whole models, "
     "not Dynamo's frames."
 )
-UNMEASURED = "Guards are measured where compilescope builds a variant itself."
+UNMEASURED = (
+    "Guards are measured when a variant is built: build and time this one. "
+    "In a watch, inspect the call first."
+)
 UNCOUNTED = "torch counts the checks that fail, not those that pass."
 _TRAINING_ONLY = ("joint", "forward", "backward", "backward_before_post_grad", "backward_post_grad")
 _INFERENCE_ONLY = ("before_joint", "after_joint", "inference")
