@@ -1220,6 +1220,7 @@ export function conformResult(value: unknown): void {
   o.cold = flag(o.cold, 'cold', true);
   o.accurate = field(o.accurate, 'accurate', nullableFlag, none);
   o.best = flag(o.best, 'best', false);
+  o.same_code = text(o.same_code, 'same_code', '');
 }
 
 export function conformRoute(value: unknown): void {

@@ -2254,6 +2254,7 @@ export interface Result {
   cold: boolean;
   accurate: boolean | null;
   best: boolean;
+  same_code: string;
 }
 
 /**

@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..analysis.settings.cuda_graphs import Said, add_counts, cuda_graphs_of
-from ..analysis.settings.effective import CUDA_GRAPHS, cuda_graphs_row
+from ..analysis.settings.effective import cuda_graphs_row
 from ..capture.records import Record
 from ..report import Compilation, VariantReport
 from ..report.compilation.cuda_graphs import CudaGraphs
-from ..report.variant import Variant
+from ..report.variant import CUDA_GRAPHS, Variant
 from ..torch_api.dynamo import compile_variant
 from ..torch_api.inductor import inductor_warnings
 from ..torch_api.inductor.cuda_graphs import Counts, CudaGraphSkip

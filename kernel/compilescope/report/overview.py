@@ -52,6 +52,8 @@ class Result(Struct):
     """Whether the first call had no cache hit."""
     accurate: bool | None = None
     best: bool = False
+    same_code: str = ""
+    """``same code as the C++ wrapper``, if a plainer variant has it; else empty."""
 
 
 class TargetResult(Struct):

@@ -69,6 +69,10 @@ class Choices(msgspec.Struct, frozen=True, kw_only=True):
     """Why no target can be chosen here; empty if one can."""
 
 
+CUDA_GRAPHS = "CUDA graphs"
+"""The setting that modes with CUDA graphs request."""
+
+
 class Effective(Struct):
     """A setting as requested and its effective value."""
 

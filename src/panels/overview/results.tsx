@@ -100,7 +100,7 @@ function Row(props: {
         trans={trans}
         cells={{
           variant: (
-            <th scope="row">
+            <th scope="row" title={result.same_code || undefined}>
               <VariantName
                 name={result.variant}
                 title={result.title}

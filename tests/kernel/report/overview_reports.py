@@ -30,6 +30,8 @@ REQUESTED = {
     "python": Variant(),
     "cpp": Variant(cpp_wrapper=True),
     "reduce-overhead": Variant(mode="reduce-overhead"),
+    "cpp max-autotune": Variant(mode="max-autotune", cpp_wrapper=True),
+    "cpp reduce-overhead": Variant(mode="reduce-overhead", cpp_wrapper=True),
 }
 
 

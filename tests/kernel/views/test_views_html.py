@@ -165,7 +165,7 @@ def test_beside_the_panel_a_cell_holds_the_answer_alone() -> None:
     shown = html.render(result, panel=True)
     page = Page(shown)
     assert ("data-compilescope-subject", 's"1') in page.attributes
-    assert "Python wrapper is fastest" in page.text
+    assert "The Python wrapper is fastest" in page.text
     assert not {"details", "pre"} & set(page.tags)
     assert "button" not in Page(html.render(result)).tags
 
@@ -229,7 +229,7 @@ def test_a_cell_begins_with_the_overview_and_folds_the_rest() -> None:
     output = html.render(report())
     text = Page(output).text
     counted = "1 graph · 1 graph break · 1 recompile"
-    shown = [text.index(part) for part in ("Python wrapper is fastest", "latency", counted)]
+    shown = [text.index(part) for part in ("The Python wrapper is fastest", "latency", counted)]
     assert shown == sorted(shown)
     folded = output.index("<summary", output.index(counted))
     assert output.index(counted) < folded < output.index("check_tensor")

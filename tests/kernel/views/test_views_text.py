@@ -22,7 +22,7 @@ f  function, cell line 3
   x: float32[4] cpu
 torch 2.13.0 · Python 3.12.3 · A CPU · 2 threads
 
-Python wrapper is fastest: 96.2 µs a call, 1.90\u00d7 faster than eager.
+The Python wrapper is fastest: 96.2 µs a call, 1.90\u00d7 faster than eager.
 variant  switches          stage          median   95 % interval  over eager    compile  outputs
 eager    no torch.compile  run            182 µs   181\u2013186 µs
 python   defaults          built and run  96.2 µs  95.2\u201398.1 µs   1.90\u00d7 faster  2.58 s   within 1.2e-07

@@ -9,7 +9,7 @@ from typing import Any
 
 from ...report import STAGES, Change, Compilation, Effective, Graph, Guard, VariantReport
 from ...report.units import whole_number
-from ...report.variant import Variant
+from ...report.variant import CUDA_GRAPHS, Variant
 from ...torch_api.guards.installed_names import without_counter
 from ..figures.wording import count
 from ..wrapper.launches import codes_of
@@ -17,7 +17,7 @@ from ..wrapper.launches import codes_of
 _SHOWN = 4
 _LONG = 100
 _EFFECTS = {
-    "mode": ("autotuning", "CUDA graphs"),
+    "mode": ("autotuning", CUDA_GRAPHS),
     "cpp_wrapper": ("cpp_wrapper", "fusions", "static launcher"),
     "dynamic": ("dynamic",),
     "fullgraph": ("fullgraph",),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 
@@ -12,9 +11,7 @@ from ..figures.wording import count
 from ..wrapper.launches import codes_of
 from .beside_kernels import other_changes, switches, unapplied_settings
 from .kernels import kernel_changes
-
-_AOT_ID = re.compile(r"^# AOT ID:.*$", re.MULTILINE)
-"""It contains torch's count of compilations."""
+from .same_code import wrapper_texts
 
 _INDUCTOR = {
     "wrappers": "the wrappers",
@@ -138,20 +135,42 @@ def _summary(baseline: VariantReport, variant: VariantReport, changes: Changes) 
 def _kernels(kernels: Sequence[KernelChange]) -> str:
     if not kernels:
         return "no kernels in either"
-    counts = Counter(kernel.outcome for kernel in kernels)
+    counts = Counter[str](kernel.outcome for kernel in kernels)
     same = counts["identical"] + counts["renamed"]
     present = len(kernels) - counts["removed"]
-    if same == len(kernels):
-        return "the one kernel is identical" if same == 1 else f"all {same} kernels are identical"
-    verb = "is" if same == 1 else "are"
-    counted = [f"{whole_number(same)} of {count(present, 'kernel')} {verb} identical"]
-    if counts["differs"]:
-        counted.append(f"{counts['differs']} differ{'s' * (counts['differs'] == 1)}")
-    if counts["added"]:
-        counted.append(f"{counts['added']} {'is' if counts['added'] == 1 else 'are'} new")
-    if counts["removed"]:
-        counted.append(f"{counts['removed']} {'is' if counts['removed'] == 1 else 'are'} removed")
+    for outcome, number in (("identical", same), *counts.items()):
+        if number == len(kernels):
+            return f"{_all(number)} {_OUTCOMES[outcome][number > 1]}"
+    if present == 1:
+        only = next(kernel.outcome for kernel in kernels if kernel.outcome != "removed")
+        counted = [f"{_all(1)} {_OUTCOMES[only][0]}"]
+        listed: tuple[str, ...] = ("removed",)
+    else:
+        verb = _OUTCOMES["identical"][same != 1]
+        counted = [f"{whole_number(same)} of {count(present, 'kernel')} {verb}"]
+        listed = ("differs", "added", "removed")
+    counted += [
+        f"{counts[outcome]} {_OUTCOMES[outcome][counts[outcome] > 1]}"
+        for outcome in listed
+        if counts[outcome]
+    ]
     return ", ".join(counted)
+
+
+def _all(number: int) -> str:
+    if number == 1:
+        return "the one kernel"
+    return "both kernels" if number == 2 else f"all {whole_number(number)} kernels"
+
+
+_OUTCOMES = {
+    "identical": ("is identical", "are identical"),
+    "renamed": ("is identical", "are identical"),
+    "differs": ("differs", "differ"),
+    "added": ("is new", "are new"),
+    "removed": ("is removed", "are removed"),
+}
+"""Outcome of a comparison → its words for one kernel, and for several."""
 
 
 def _wrapper(baseline: VariantReport, variant: VariantReport) -> str:
@@ -166,15 +185,7 @@ def _wrapper(baseline: VariantReport, variant: VariantReport) -> str:
     ]
     if kinds[0] != kinds[1] and all(len(kind) == 1 for kind in kinds):
         return f"the wrapper is {next(iter(kinds[1]))} instead of {next(iter(kinds[0]))}"
-    texts = [
-        [
-            _AOT_ID.sub("", code.cpp or code.python or "")
-            for compilation in side.compilations
-            for code in codes_of(compilation)
-        ]
-        for side in (baseline, variant)
-    ]
-    return "" if texts[0] != texts[1] else "the wrapper is the same"
+    return "the wrapper is the same" if wrapper_texts(baseline) == wrapper_texts(variant) else ""
 
 
 def _rest(changes: Sequence[Change]) -> list[str]:

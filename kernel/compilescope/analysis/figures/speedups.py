@@ -29,12 +29,7 @@ def speedup(measured: Ratio, over: str) -> Speedup:
     """
     low, high = measured.interval
     shown = Speedup(ratio=measured.value, interval=measured.interval, over=over)
-    shown.detail = (
-        f"No significant difference from {over}"
-        if low <= 1 <= high
-        else f"{_faster(measured.value)} than {over}"
-    )
-    shown.detail += f"; 99 % interval: {_interval(low, high)}"
+    shown.detail = f"{_faster(measured.value)} than {over}"
     wide = low <= 0 or high / low > _WIDE
     if measured.differs is None:
         shown.standing, shown.text = "few", "too few rounds"
@@ -52,6 +47,12 @@ def speedup(measured: Ratio, over: str) -> Speedup:
     else:
         shown.standing = "faster" if measured.value >= 1 else "slower"
         shown.text = _faster(measured.value)
+    if low <= 1 <= high and shown.standing == "noisy":
+        shown.detail = f"Too noisy to compare with {over}"
+    elif low <= 1 <= high and shown.standing != "few":
+        shown.detail = f"No significant difference from {over}"
+    if shown.standing != "few":
+        shown.detail += f"; 99 % interval: {_interval(low, high)}"
     return shown
 
 
@@ -98,7 +99,7 @@ def round_by_round(measured: Speedup, name: str) -> str:
     low, high = measured.interval
     interval = f"(99 % interval: {_interval(low, high)})"
     if low <= 1 <= high:
-        return f"Round by round, there is no significant difference {interval}."
+        return f"Round by round, either may be faster {interval}."
     return f"Round by round, {name} is {_faster(measured.ratio)} {interval}."
 
 

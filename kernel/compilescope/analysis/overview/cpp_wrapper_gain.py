@@ -8,6 +8,7 @@ import msgspec
 
 from ...report import Answer, Report, Speedup, Timing, VariantReport, is_record
 from ...report.units import duration, percent
+from ...report.variant import CUDA_GRAPHS
 from ..figures.counts import always_recompiles
 from ..figures.intervals import FEWEST_ROUNDS
 from ..figures.payback import first_call_s
@@ -124,11 +125,7 @@ def _compared(
     host: HostTime | None,
 ) -> Answer:
     ratio = between(cpp, python)
-    sentence = (
-        f" The Python wrapper{host.subject('takes', 'take')} {host.part}."
-        if host is not None
-        else ""
-    )
+    sentence = f" {_host_sentence(host, timing)}" if host is not None else ""
     if now is not python and now is not cpp:
         sentence = (
             f" These are {python.name} and {cpp.name}; {now.name} was tried with one wrapper."
@@ -184,19 +181,19 @@ def _cost(python: VariantReport, cpp: VariantReport, saved_us: float = 0.0) -> s
         return ""
     more_s = after - before
     if abs(more_s) < CHANCE * max(before, after):
-        return " Its first call took about as long."
+        return " The first call took about as long with either wrapper."
     if more_s < 0:
-        return f" Its first call took {duration(-more_s * 1e6)} less, {_ONCE}."
-    text = f" Its first call took {duration(more_s * 1e6)} longer, {_ONCE}"
+        return f" The first call took {duration(-more_s * 1e6)} less with the C++ one {_ONCE}."
+    text = f" The first call took {duration(more_s * 1e6)} longer with the C++ one {_ONCE}"
     if saved_us > 0:
-        text += f", and pays off after about {round_number(more_s * 1e6 / saved_us)} calls"
+        text += f", which pays off after about {round_number(more_s * 1e6 / saved_us)} calls"
     return f"{text}."
 
 
 CHANCE = 0.05
 """First calls that differ by less than this count as equal: each was measured once."""
 
-_ONCE = "each measured once"
+_ONCE = "(each measured once)"
 
 
 class HostTime(NamedTuple):
@@ -211,16 +208,10 @@ class HostTime(NamedTuple):
     wrapper leaves out.
     """
 
-    def subject(self, of_one: str, of_both: str) -> str:
-        """The words after "the Python wrapper", with a verb for one part or for both."""
-        return f" and its launches {of_both}" if self.with_launches else f" {of_one}"
-
     @property
-    def part(self) -> str:
-        """The share of the call, in words; 0 only means that noise hides it."""
-        if self.us <= 0:
-            return f"too little of {duration(self.whole_us)} to be measured"
-        return of_whole(self.us, self.whole_us)
+    def subject(self) -> str:
+        """What takes the time, in words."""
+        return f"the Python wrapper{' and its launches' * self.with_launches}"
 
 
 def host_time(python: VariantReport) -> HostTime | None:
@@ -283,18 +274,42 @@ def _never(host: HostTime | None, otherwise: str) -> str:
     """The most that a C++ wrapper could save, if known; otherwise what to do."""
     if host is None or not host.with_launches:
         return otherwise
-    share = f" ({percent(host.us / host.whole_us)})" if host.us > 0 else ""
-    least = f"The Python wrapper and its launches are {host.part}{share}"
-    return f"{least}: a C++ one can save no more than that. {otherwise}".rstrip()
+    if host.us <= 0:
+        text = f"{_unmeasurable(host)}, and a C++ one saves no more than that."
+    else:
+        share = f"{of_whole(host.us, host.whole_us)} ({percent(host.us / host.whole_us)})"
+        text = f"The Python wrapper and its launches are {share}: a C++ one can save no more."
+    return f"{text} {otherwise}".rstrip()
+
+
+def _host_sentence(host: HostTime, timing: Timing) -> str:
+    """The host time of the Python wrapper, and if it is not of the calls that were timed."""
+    if host.us <= 0:
+        return f"{_unmeasurable(host)}."
+    part = of_whole(host.us, host.whole_us)
+    if abs(host.whole_us - timing.median_us) > _SAME * timing.median_us:
+        return f"In the separate run of the breakdown, {host.subject} took {part}."
+    verb = "take" if host.with_launches else "takes"
+    return f"{host.subject[0].upper()}{host.subject[1:]} {verb} {part}."
+
+
+def _unmeasurable(host: HostTime) -> str:
+    """A clause on a host time that noise hides."""
+    whole = duration(host.whole_us)
+    return f"The time of {host.subject} is too short to be measured in a call of {whole}"
 
 
 def _with_graphs(report: Report, cpp: VariantReport) -> VariantReport | None:
     """A variant with CUDA graphs that is faster than the C++ wrapper for certain."""
     for variant in report.variants:
-        graphs = variant.requested.mode in _GRAPHS or variant.requested.options.get(
+        asked = variant.requested.mode in _GRAPHS or variant.requested.options.get(
             "triton.cudagraphs"
         )
-        ratio = between(variant, cpp) if graphs and variant.target is None else None
+        off = any(
+            setting.setting == CUDA_GRAPHS and setting.actual == "off"
+            for setting in variant.effective
+        )
+        ratio = between(variant, cpp) if asked and not off and variant.target is None else None
         if ratio is not None and ratio.standing == "faster":
             return variant
     return None

@@ -10,6 +10,7 @@ from ...report import (
 )
 from ...report.problem import COMPILE_FAILED, GENERATOR, SUBJECT_RAISED
 from ...report.units import duration
+from ..changes.same_code import plainest
 from ..figures import event_counts
 from ..figures.counts import (
     always_recompiles,
@@ -18,17 +19,20 @@ from ..figures.counts import (
 from ..figures.outcome_words import outcome_counts_of
 from ..figures.speedups import between, is_noisy, latency, over_baseline
 from ..figures.wording import count
-from .variants import title, with_article
+from .variants import distinct, leading, title, with_article
 
 WITHOUT_CALL = ("watch", "trace", "package")
 """Kinds of subjects that are not called."""
 
 
 def fastest(shown: list[VariantReport]) -> VariantReport | None:
-    """The variant with the lowest latency of those that are certainly faster than eager."""
+    """The variant with the lowest latency of those that are certainly faster than eager.
+
+    Of variants with the same code, the plainest one stands for all.
+    """
     faster = [
         variant
-        for variant in shown
+        for variant in distinct(shown)
         if variant.timing is not None
         and variant.requested.backend is not None
         and not compiled_nothing(variant)
@@ -75,6 +79,8 @@ def headline(
     if report.subject.kind in WITHOUT_CALL:
         return _happened(report)
     verdict = _differing(shown) + _recompiling(shown) + _verdict(report, shown, best, targets)
+    if best is not None:
+        verdict += _same_code(shown, best)
     record = event_counts.cell_record(report)
     if record is None or best is not None or all(variant.timing is None for variant in shown):
         return verdict
@@ -107,6 +113,21 @@ def _recompiling(shown: list[VariantReport]) -> str:
     return f"Every call of {names} recompiles: it changes {changed}, which a guard compares. "
 
 
+def _same_code(shown: list[VariantReport], best: VariantReport) -> str:
+    """Names the variants whose code is the fastest one's; empty if there are none."""
+    plain = plainest([variant for variant in shown if variant.timing is not None])
+    same = [
+        with_article(title(variant))
+        for variant in shown
+        if variant is not best and plain.get(variant.name) is best
+    ]
+    if not same:
+        return ""
+    subject = _names(same) if len(same) < _NAMED else f"{len(same)} others"
+    names = f"The {subject[4:]}" if subject.startswith("the ") else subject
+    return f" {names} {'has' if len(same) == 1 else 'have'} the same code."
+
+
 _NAMED = 3
 
 
@@ -124,7 +145,7 @@ def _verdict(
     again = [variant for variant in timed if always_recompiles(variant)]
     compiled = [
         variant
-        for variant in timed
+        for variant in distinct(timed)
         if variant.requested.backend is not None and not always_recompiles(variant)
     ]
     if again and not compiled:
@@ -150,9 +171,10 @@ def _verdict(
         takes = gain if noisy else f"{latency(best.timing)} a call, {gain}"
         pairs = [(variant, between(variant, best)) for variant in compiled if variant is not best]
         beside_best = [(variant, pair.standing) for variant, pair in pairs if pair is not None]
-        same = [title(variant) for variant, standing in beside_best if standing == "same"]
+        same = [variant for variant, standing in beside_best if standing == "same"]
         if same:
-            return f"{title(best)} and {same[0]} show no difference: {takes}."
+            other = with_article(title(same[0]))
+            return f"{leading(best)} and {other} show no difference: {takes}."
         for variant, standing in beside_best:
             if standing in ("noisy", "few"):
                 why = "Too noisy" if standing == "noisy" else "Too few rounds"
@@ -161,10 +183,10 @@ def _verdict(
                 rival_over = over_baseline(variant.timing) if variant.timing is not None else None
                 if over is not None and rival_over is not None and rival_over.standing == "faster":
                     # Which has the smaller median is chance, and its factor may be the smaller.
-                    both = f"{title(best)} is {gain}, {rival} {rival_over.text}"
+                    both = f"{leading(best)} is {gain}, {rival} {rival_over.text}"
                     return f"{both}. {why} to tell which of them is faster."
-                return f"{title(best)} {verb} {takes}. {why} to compare it with {rival}."
-        return f"{title(best)} is fastest: {takes}."
+                return f"{leading(best)} {verb} {takes}. {why} to compare it with {rival}."
+        return f"{leading(best)} is fastest: {takes}."
     failed = [variant for variant in shown if variant.stage == "failed"]
     if idle := _compiled_nothing(shown):
         return idle
@@ -183,14 +205,23 @@ def _verdict(
             variant, ratio = slower[0]
             why = "Too noisy" if "noisy" in standings else "Too few rounds"
             rivals = f"the {len(rest)} others" if len(rest) > 1 else with_article(title(rest[0]))
-            known = f"{title(variant)} is {ratio.text} than {ratio.over}"
+            known = f"{leading(variant)} is {ratio.text} than {ratio.over}"
             if len(slower) > 1:
                 known = f"{len(slower)} variants are slower than {ratio.over}"
             return f"{known}. {why} to judge {rivals}."
-        if "noisy" in standings:
-            return "Too noisy to judge which variant is fastest."
-        if "few" in standings:
-            return "Too few rounds to tell which variant is fastest."
+        if rest:
+            why = "Too noisy to judge" if "noisy" in standings else "Too few rounds to tell"
+            untimed = [variant for variant in shown if _is_untimed(variant)]
+            if not untimed:
+                return f"{why} which variant is fastest."
+            verb = "is" if len(untimed) == 1 else "are"
+            names = leading(untimed[0]) if len(untimed) == 1 else f"{len(untimed)} variants"
+            judged = (
+                f"whether {with_article(title(rest[0]))} is faster than eager"
+                if len(rest) == 1
+                else "which of the measured variants is fastest"
+            )
+            return f"{why} {judged}. {names} {verb} not measured yet."
         if any(ratio.standing == "faster" and is_wrong(variant) for variant, ratio in ratios):
             return "No variant with correct results is measurably faster than eager."
         return "No variant is measurably faster than eager."
@@ -217,7 +248,18 @@ def _verdict(
         return _swept(report.sweep) or "Nothing is compiled yet."
     if all(variant.stage == "captured" for variant in shown if variant.compilations):
         return "Graphs are captured; their code is being generated."
-    return "Code is generated; nothing is measured yet."
+    measured = "only eager" if timed else "nothing"
+    return f"Code is generated; {measured} is measured yet."
+
+
+def _is_untimed(variant: VariantReport) -> bool:
+    """Whether a variant that can be timed here is not timed: it may still be built."""
+    return (
+        variant.requested.backend is not None
+        and variant.target is None
+        and variant.timing is None
+        and variant.stage != "failed"
+    )
 
 
 def _compiled_nothing(shown: list[VariantReport]) -> str:

@@ -17,6 +17,7 @@ from ...report import (
 from ...report.measurements.timings import interval_title
 from ...report.problem import FULLGRAPH_BREAK
 from ...report.units import duration
+from ..changes.same_code import plainest
 from ..figures import event_counts
 from ..figures.counts import (
     always_recompiles,
@@ -35,7 +36,7 @@ from .limit import limit
 from .machine_load import machine_load
 from .python_calls import called_through_python
 from .suggestions import suggestions
-from .variants import current, places, title
+from .variants import current, places, title, with_article
 
 _UNMEASURED = "not measured yet"
 
@@ -48,7 +49,11 @@ def overview(report: Report) -> Overview:
     shown = places(report)
     results = [_result(variant) for variant in shown if variant.target is None]
     best = fastest(shown)
+    plain = plainest(shown)
     for result in results:
+        stands = plain[result.variant]
+        if stands.name != result.variant:
+            result.same_code = f"same code as {with_article(title(stands))}"
         result.best = best is not None and result.variant == best.name
     scale_us = _scale(results)
     targets = [_target(variant) for variant in shown if variant.target is not None]

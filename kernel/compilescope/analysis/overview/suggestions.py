@@ -16,6 +16,7 @@ from ...report.measurements.deployment import BLOCKS, NESTED, WHOLE, DeployWay
 from ...report.problem import STUDY_FAILED, SUBJECT_RAISED
 from ...report.units import duration, percent
 from ...report.variant import Variant
+from ..changes.same_code import plainest
 from ..figures.counts import always_recompiles, compiled_nothing, kernel_count
 from ..figures.speedups import between
 from ..graphs.repeated_blocks import compile_each, repeated_blocks, written_path
@@ -26,7 +27,7 @@ from .cpp_wrapper_gain import CHANCE, SMALL, first_call, host_time, is_marginal,
 from .python_calls import against_python_calls
 from .ranked_suggestion import Ranked
 from .time_breakdown import parts_of_call
-from .variants import title, with_article
+from .variants import distinct, title, with_article
 from .verdict_helps import BEFORE, BREAKS, CPP, GRAPHS, GUARDS
 
 MOST = 5
@@ -134,8 +135,11 @@ def _measured(report: Report, now: VariantReport) -> Iterator[Ranked]:
             ),
         )
         return
-    for variant in report.variants:
-        if variant is now or variant.requested.backend is None or variant.target is not None:
+    same_code = _same_code(report, now)
+    for variant in distinct(report.variants):
+        if variant.requested.backend is None or variant.target is not None:
+            continue
+        if variant.name in same_code:
             continue
         ratio = between(variant, now)
         right = all(error.ok for error in variant.accuracy)
@@ -179,6 +183,12 @@ def _measured(report: Report, now: VariantReport) -> Iterator[Ranked]:
         )
 
 
+def _same_code(report: Report, now: VariantReport) -> set[str]:
+    """The names of the variants that have the code of the overview's: none is worth a change."""
+    plain = plainest(report.variants)
+    return {name for name, variant in plain.items() if variant is plain[now.name]}
+
+
 def _why_slower(variant: VariantReport) -> str:
     if any(map(kernel_count, variant.compilations)):
         return "The overhead around the kernels costs more than fusion saves."
@@ -202,9 +212,12 @@ def _helps(now: VariantReport, report: Report) -> Iterator[Ranked]:
     verdict = now.verdict
     if verdict is None or (now.layers and disturbance(now)):
         return
+    same_code = _same_code(report, now)
     for position, help_ in enumerate(verdict.helps):
         if help_.what == BREAKS[0]:
             continue  # each break is a suggestion of its own
+        if help_.variant in same_code:
+            continue  # tried: it changes nothing
         if help_.speedup is not None and help_.speedup.standing not in ("noisy", "few"):
             continue  # tried: it is among the faster variants, or had no gain
         # Layers that do not add up show what limits a call, but not how much a change saves.

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import msgspec
 
 from ...report import Report, VariantReport, is_record
 from ...report.variant import Variant
+from ..changes.same_code import plainest
 
 _TITLES = {"python": Variant(), "cpp": Variant(cpp_wrapper=True)}
 
@@ -28,6 +31,12 @@ def places(report: Report) -> list[VariantReport]:
     return sorted(compared, key=lambda variant: variant.requested.backend is not None)
 
 
+def distinct(variants: Sequence[VariantReport]) -> list[VariantReport]:
+    """The variants without the timed ones that have the same code as a plainer timed one."""
+    plain = plainest([variant for variant in variants if variant.timing is not None])
+    return [variant for variant in variants if plain.get(variant.name, variant) is variant]
+
+
 def current(report: Report) -> VariantReport | None:
     """The variant that the overview is about: the first that compiled and runs, if any."""
     compiled = [place for place in places(report) if place.requested.backend is not None]
@@ -48,3 +57,9 @@ def trains(variant: VariantReport) -> bool:
 def with_article(name: str) -> str:
     """A variant's title within a sentence: "the C++ wrapper", but "max-autotune"."""
     return f"the {name}" if name.startswith(("Python wrapper", "C++ wrapper")) else name
+
+
+def leading(variant: VariantReport) -> str:
+    """A variant's title at the start of a sentence: "The C++ wrapper", but "max-autotune"."""
+    name = title(variant)
+    return name if with_article(name) == name else f"The {name}"

@@ -13,7 +13,7 @@ import msgspec
 from ...capture.records import Record
 from ...report import Compilation, Effective
 from ...report.compilation.cuda_graphs import CudaGraphs, Skip
-from ...report.variant import Variant
+from ...report.variant import CUDA_GRAPHS, Variant
 from ..figures.wording import count, place
 from ..guards.conditions import as_written
 from ..guards.symbols import read_constants, read_symbols
@@ -140,7 +140,6 @@ def cuda_graphs_row(graphs: CudaGraphs | None, variant: Variant) -> Iterator[Eff
     )
 
 
-CUDA_GRAPHS = "CUDA graphs"
 _OUTCOMES = {
     "captured": "on",
     "partly": "on in part",

@@ -30,12 +30,14 @@ export function result(name: string, change: Partial<Result> = {}): Result {
     cold: true,
     accurate: null,
     best: false,
+    same_code: '',
     ...change
   };
 }
 
 export const FULL: Partial<Overview> = {
-  headline: 'C++ wrapper is fastest: 40.0 µs a call, 2.50× faster than eager.',
+  headline:
+    'The C++ wrapper is fastest: 40.0 µs a call, 2.50× faster than eager.',
   scale_us: 100,
   results: [
     result('eager', {
