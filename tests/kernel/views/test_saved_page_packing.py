@@ -29,7 +29,7 @@ def test_a_large_report_stands_in_its_page_in_a_fraction_of_its_size(
     report = cs.read_trace(LOG)
     text = report.to_json()
     parts = saved_page._Parts(
-        gzip.compress(b""), gzip.compress(b""), unpack="", worker="", licenses=""
+        gzip.compress(b"", mtime=0), gzip.compress(b""), unpack="", worker="", licenses=""
     )
     monkeypatch.setattr(saved_page, "_parts", lambda: parts)
     shown = saved_page.render(report)
@@ -48,9 +48,9 @@ def test_a_large_report_stands_in_its_page_in_a_fraction_of_its_size(
         (packed("{}")[:-8], "cut off"),
         ("é", "ASCII"),
         (base64.b64encode(b"no gzip").decode(), "header"),
-        (base64.b64encode(gzip.compress(b"0,7\n{}")).decode(), "missing"),
-        (base64.b64encode(gzip.compress(b"-1\n{}")).decode(), "missing"),
-        (base64.b64encode(gzip.compress(b"x\n{}")).decode(), "invalid literal"),
+        (base64.b64encode(gzip.compress(b"0,7\n{}", mtime=0)).decode(), "missing"),
+        (base64.b64encode(gzip.compress(b"-1\n{}", mtime=0)).decode(), "missing"),
+        (base64.b64encode(gzip.compress(b"x\n{}", mtime=0)).decode(), "invalid literal"),
     ],
 )
 def test_what_is_damaged_says_so(text: str, why: str) -> None:
@@ -64,4 +64,4 @@ def test_little_that_unpacks_to_too_much_is_refused(
 ) -> None:
     monkeypatch.setattr(page_contents, "MOST", 150 if b"aaaa" in repeated else 290)
     with pytest.raises(ValueError, match="too large"):
-        unpacked(base64.b64encode(gzip.compress(repeated)).decode())
+        unpacked(base64.b64encode(gzip.compress(repeated, mtime=0)).decode())
