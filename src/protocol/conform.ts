@@ -936,6 +936,7 @@ export function conformOutputError(value: unknown): void {
 export function conformOverview(value: unknown): void {
   const o = record(value);
   o.headline = text(o.headline, 'headline', '');
+  o.failure = field(o.failure, 'failure', nullableProblem, none);
   o.device = text(o.device, 'device', '');
   o.environment = text(o.environment, 'environment', '');
   o.results = field(o.results, 'results', listOfResult, emptyList);

@@ -1783,6 +1783,7 @@ export interface OutputError {
  */
 export interface Overview {
   headline: string;
+  failure: Problem | null;
   device: string;
   environment: string;
   results: Result[];

@@ -123,12 +123,13 @@ def artifact(report: Report, variant: str, compilation: str, name: str) -> Artif
             "Choose another file.",
         )
     complete = report.compilation(compilation, variant)
-    stored = texts.find(texts.listed(complete), name) or texts.find(compiled(complete, name), name)
+    listed = list(texts.listed(complete))
+    stored = texts.find(listed, name) or texts.find(compiled(complete, name), name)
     if stored is None:
         raise CompilescopeError(
             f"The variant {variant!r} has no {texts.label(name)} of {compilation}.",
             texts.reason(complete, name),
-            "Choose another artifact.",
+            "Choose another artifact." if listed else "",
         )
     return _result(complete, stored)
 

@@ -9,6 +9,7 @@ import msgspec
 from ..analysis.backward_links import complete
 from ..analysis.changes.variants import note_changes
 from ..analysis.figures.payback import paybacks
+from ..analysis.generated_code import NO_CODE
 from ..analysis.guards.recompile_causes import add_causes
 from ..analysis.kernels.modules import link_to_call
 from ..analysis.overview.bounds import add_words
@@ -18,7 +19,7 @@ from ..analysis.wrapper.launch_pairs import pair
 from ..analysis.wrapper.steps import find_steps
 from ..builds.built_variants import COMPILES_NOTHING, EAGER, MOST
 from ..report import Compilation, Report, Timing, VariantReport
-from ..report.problem import FAULT, Problem
+from ..report.problem import FAULT, Problem, compile_failure
 from ..report.variant import Variant
 from ..subject import notebook_cells
 from ..torch_api.trace import compiled_callable
@@ -46,7 +47,7 @@ def put(report: Report, result: VariantReport, order: Sequence[str] = ()) -> Non
         if report.subject.call is not None:
             link_to_call(compilation, report.subject.call)
     if result.stage == "failed":
-        _drop_guards(result)
+        _explain_failure(result)
     result.breaks = distinct_breaks(result.compilations)
     variants = report.variants
     for index, variant in enumerate(variants):
@@ -71,18 +72,25 @@ def _place(variants: Sequence[VariantReport], name: str, order: Sequence[str]) -
     )
 
 
-def _drop_guards(failed: VariantReport) -> None:
-    """Removes the guards of compilations without code: torch never installed them.
+def _explain_failure(failed: VariantReport) -> None:
+    """Says of compilations without code that they failed, and why, and removes their guards.
 
-    If code exists but could not be built, they are the guards that it would have had.
+    torch never installed those. If code exists but could not be built, they are the guards that it
+    would have had.
     """
     compilations = failed.compilations
+    failure = compile_failure(failed.problems)
     for compilation in compilations:
-        has_code = bool(compilation.code.python or compilation.code.cpp)
-        is_failed = len(compilations) == 1 or failed.requested.uses_inductor
-        if is_failed and not has_code and compilation.guards:
+        code = compilation.code
+        if code.python or code.cpp:
+            continue
+        is_failed = len(compilations) == 1 or compilation.outcome == "failed"
+        if is_failed:
+            code.absent = {name: why for name, why in code.absent.items() if why != NO_CODE}
+            compilation.absent.setdefault("code", failure)
+        if is_failed or (compilation.guards and failed.requested.uses_inductor):
             compilation.guards, compilation.guard_tree, compilation.conditions = [], [], []
-            compilation.absent["guards"] = _NOT_INSTALLED
+            compilation.absent["guards"] = f"{failure} {_NOT_INSTALLED}"
 
 
 def merged(report: Report, built: VariantReport) -> VariantReport:
@@ -233,9 +241,7 @@ def _pair(report: Report, result: VariantReport) -> None:
                     pair(compilation, by_id[compilation.id])
 
 
-_NOT_INSTALLED = (
-    "torch installs guards once the whole frame is compiled, but this compilation failed."
-)
+_NOT_INSTALLED = "torch installs guards once the whole frame is compiled."
 _ENDED = "Measuring ended early. "
 _UNSAVED = "Some of the subject's state is not restored after an inspection."
 _NO_FRAME = "The subject is not written in Python: Dynamo compiled a wrapper of its own around it."

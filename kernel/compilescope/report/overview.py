@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Literal
 
 from .measurements.timings import LayerKind, Speedup
-from .problem import Struct
+from .problem import Problem, Struct
 from .variant import Variant
 
 Basis = Literal["measured", "estimated", "unknown"]
@@ -28,7 +28,7 @@ class Result(Struct):
     """``Python wrapper``, or the variant's name."""
     state: Literal["measured", "unmeasured", "failed"] = "unmeasured"
     why: str = ""
-    """Why it has no latency: the failure, or the missing step."""
+    """Why it has no latency: the failure, unless `Overview.failure` is it, or the missing step."""
     latency_us: float | None = None
     """The median of a call."""
     latency: str = ""
@@ -171,6 +171,8 @@ class Overview(Struct):
 
     headline: str = ""
     """One sentence: which variant is fastest, or why that is not known."""
+    failure: Problem | None = None
+    """The error with which every compiled variant failed; None if they differ, or one compiled."""
     device: str = ""
     """torch's version and the device of the call: ``torch 2.13.0 · NVIDIA H200``."""
     environment: str = ""

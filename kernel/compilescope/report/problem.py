@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal
 
 import msgspec
@@ -75,6 +76,20 @@ STUDY_FAILED = "The study of {} failed."
 """The problem of a variant if a study of it failed."""
 FAULT = "compilescope failed"
 """The beginning of a problem that is an error in compilescope."""
+
+
+def first_error(problems: Iterable[Problem]) -> Problem | None:
+    """Return the first problem that is an error; None if none is."""
+    return next((problem for problem in problems if problem.severity == "error"), None)
+
+
+def compile_failure(problems: Iterable[Problem]) -> str:
+    """Return that a compilation failed, in a sentence with the first error of its problems."""
+    error = first_error(problems)
+    if error is None:
+        return f"{COMPILE_FAILED}."
+    is_said = error.what.startswith((COMPILE_FAILED, SUBJECT_RAISED))
+    return error.what if is_said else f"{COMPILE_FAILED}: {error.what}"
 
 
 def message_of(error: BaseException) -> str:

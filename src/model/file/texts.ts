@@ -45,7 +45,7 @@ export function artifactOf(
   throw missing(
     `The report has no “${name}” of ${id} of the variant “${variantName}”.`,
     reason ? (valueAt(compilation, reason) as string) : '',
-    'Choose another artifact.'
+    texts.some(({ listed }) => listed) ? 'Choose another artifact.' : ''
   );
 }
 

@@ -1,6 +1,6 @@
 export { Badge, Bar, Meter } from './badge';
 export type { BadgeKind } from './badge';
-export { buildRemedy } from './states/empty';
+export { buildRemedy, pickRemedy } from './states/empty';
 export { Absent, Empty, ViewFrame } from './states/frame';
 export type { IEmpty, ViewState } from './states/frame';
 export { DecisionList } from './decisions';
@@ -10,7 +10,7 @@ export { useRows, useWidth } from './tables/rows';
 export { Prose } from './prose';
 export { SearchField, Select, Check } from './search';
 export { CodeBlock } from './copy';
-export { CallStack, isSelected, SourceLink } from './source';
+export { CallStack, isSelected, reveal, SourceLink } from './source';
 export { ShowAll, useShowAll } from './tables/showAll';
 export { compareNumbers, filled, sorted, VirtualTable } from './tables/table';
 export type { IColumn, Sort } from './tables/table';

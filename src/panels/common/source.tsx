@@ -86,7 +86,7 @@ export function CallStack(props: {
 /**
  * Select a line of the user's code, and show it where it stands.
  */
-function reveal(
+export function reveal(
   { model, reveal }: IViewContext,
   { file, line }: SourceLine,
   origin: object | null = null

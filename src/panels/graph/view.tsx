@@ -2,7 +2,7 @@ import * as React from 'react';
 import { inOrder } from '../../graph/diff/stages';
 import { withOwnLaunches } from '../../graph/kernels';
 import type { IEmpty, IShown } from '../common';
-import { ReportView } from '../common';
+import { pickRemedy, ReportView } from '../common';
 import type { IViewContext } from '../views';
 import { GraphBody } from './body';
 import type { IGraphData } from './types';
@@ -53,7 +53,7 @@ export class GraphView extends ReportView<IGraphData> {
             trans.__(
               'torch captured no graph in this frame: it runs as Python.'
             ),
-          remedy: trans.__('Pick another compilation.')
+          remedy: pickRemedy(this.model, this.trans)
         };
   }
 

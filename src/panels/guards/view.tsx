@@ -2,7 +2,7 @@ import * as React from 'react';
 import { problemOf } from '../../protocol/client';
 import type { Compilation, Guard, GuardOutcome } from '../../protocol/types';
 import type { IEmpty, IShown } from '../common';
-import { isSelected, ReportView } from '../common';
+import { isSelected, pickRemedy, ReportView } from '../common';
 import type { IViewContext } from '../views';
 import { Answer } from './answer';
 import { Controls } from './controls';
@@ -45,7 +45,7 @@ export class GuardsView extends ReportView<Compilation> {
             reduced ||
             absent.guards ||
             trans.__('The compilation ended before torch created any.'),
-          remedy: trans.__('Pick another compilation above.')
+          remedy: pickRemedy(this.model, this.trans)
         };
   }
 

@@ -1,7 +1,7 @@
 import * as React from 'react';
 import type { Decision, Kernel } from '../../protocol/types';
 import type { IEmpty, IShown } from '../common';
-import { ReportView } from '../common';
+import { pickRemedy, ReportView } from '../common';
 import { isStudied } from '../../words/launches';
 import type { IViewContext } from '../views';
 import { KernelsBody } from './body';
@@ -54,9 +54,7 @@ export class KernelsView extends ReportView<IKernels> {
             absent.kernels ??
             absent.code ??
             trans.__('torch generated no code for this compilation.'),
-          remedy: trans.__(
-            'Pick another compilation, or a variant whose backend is inductor.'
-          )
+          remedy: pickRemedy(this.model, this.trans)
         };
   }
 

@@ -1,7 +1,7 @@
 import * as React from 'react';
 import type { Compilation } from '../../protocol/types';
 import type { IEmpty, IShown } from '../common';
-import { ReportView } from '../common';
+import { pickRemedy, ReportView } from '../common';
 import type { IViewContext } from '../views';
 import { MemoryBody } from './body';
 
@@ -33,9 +33,7 @@ export class MemoryView extends ReportView<Compilation> {
             this.trans.__(
               'torch generated no wrapper for this compilation, or the report is from a version that did not record its buffers.'
             ),
-          remedy: this.trans.__(
-            'Pick another compilation, or a variant whose backend is inductor.'
-          )
+          remedy: pickRemedy(this.model, this.trans)
         };
   }
 

@@ -2,6 +2,8 @@ import * as React from 'react';
 import type { Count, Overview, Variant } from '../../protocol/types';
 import type { IViewContext } from '../views';
 import { LimitCard, WrapperCard } from './cards';
+import { reveal } from '../common/source';
+import { ProblemCard } from '../common/states/problemCard';
 import { joined, ViewLink } from '../common/viewLink';
 import { Results } from './results';
 import { Suggestions } from './suggestions';
@@ -21,6 +23,14 @@ export function OverviewBody(props: {
   return (
     <div className="jp-Compilescope-overviewBody">
       <Head {...props} />
+      {overview.failure && (
+        <ProblemCard
+          problem={overview.failure}
+          files={context.model.report?.files}
+          onGoTo={where => reveal(context, where)}
+          trans={trans}
+        />
+      )}
       <Results overview={overview} context={context} />
       {(wrapper || limit) && (
         <div className="jp-Compilescope-overviewCards">

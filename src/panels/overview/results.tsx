@@ -1,3 +1,4 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { isActive } from '../../model/jobs';
 import type { Overview, Result, TargetResult } from '../../protocol/types';
@@ -115,9 +116,7 @@ function Row(props: {
                 className="jp-Compilescope-muted jp-mod-why"
                 title={result.why}
               >
-                {result.state === 'failed'
-                  ? trans.__('failed: %1', result.why)
-                  : result.why}
+                {stateOf(result, trans)}
               </td>
             ) : (
               <td className="jp-mod-number">
@@ -175,6 +174,17 @@ function Row(props: {
       />
     </tr>
   );
+}
+
+/**
+ * Why a variant has no latency. Where all failed alike, the Overview says why
+ * above.
+ */
+function stateOf({ state, why }: Result, trans: TranslationBundle): string {
+  if (state !== 'failed') {
+    return why;
+  }
+  return why ? trans.__('failed: %1', why) : trans.__('failed');
 }
 
 function Accuracy(props: {

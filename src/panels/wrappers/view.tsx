@@ -1,7 +1,7 @@
 import * as React from 'react';
 import type { Steps, VariantSummary } from '../../protocol/types';
 import type { IEmpty, IShown } from '../common';
-import { ReportView } from '../common';
+import { pickRemedy, ReportView } from '../common';
 import type { IViewContext } from '../views';
 import { WrappersBody } from './body';
 import type { IPair, IWrappers } from './types';
@@ -72,9 +72,7 @@ export class WrappersView extends ReportView<IWrappers> {
             trans.__(
               'torch generated no wrapper for this compilation, or the report is from a version that did not record its steps.'
             ),
-          remedy: trans.__(
-            'Pick another compilation, or a variant whose backend is inductor.'
-          )
+          remedy: pickRemedy(this.model, this.trans)
         };
   }
 

@@ -103,6 +103,24 @@ describe('FileConnection', () => {
     connection.dispose();
   });
 
+  it.each([
+    [true, 'Choose another artifact.'],
+    [false, '']
+  ])('advises another artifact if there is one: %s', async (isOne, remedy) => {
+    const report = readReport(textOf('training'));
+    const [stored] = report.contents!.variants[0].compilations;
+    stored.texts = stored.texts.filter(() => isOne);
+    const connection = new FileConnection(report);
+    const answer = connection.request('get_artifact', {
+      subject: '',
+      variant: report.variants[0].name,
+      compilation: report.variants[0].compilations[0].id,
+      artifact: 'cpp'
+    });
+    await expect(answer).rejects.toMatchObject({ problem: { remedy } });
+    connection.dispose();
+  });
+
   it('reads the files of a package', async () => {
     const report = readReport(textOf('training'));
     const name = 'package:CMakeLists.txt';

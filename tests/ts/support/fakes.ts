@@ -202,6 +202,7 @@ export function subjectSummary(id: string, revision = 1): SubjectSummary {
 export function overview(change: Partial<Overview> = {}): Overview {
   return {
     headline: '',
+    failure: null,
     device: '',
     environment: '',
     results: [],

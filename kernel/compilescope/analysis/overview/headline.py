@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from ...report import (
+    Problem,
     Report,
     Sweep,
     TargetResult,
     VariantReport,
 )
-from ...report.problem import COMPILE_FAILED, GENERATOR, SUBJECT_RAISED
+from ...report.problem import GENERATOR, compile_failure, first_error
 from ...report.units import duration
 from ..changes.same_code import plainest
 from ..figures import event_counts
@@ -47,6 +48,20 @@ def fastest(shown: list[VariantReport]) -> VariantReport | None:
         key=lambda variant: variant.timing.median_us if variant.timing else 0.0,
         default=None,
     )
+
+
+def failing(shown: list[VariantReport]) -> list[VariantReport]:
+    """The variants that failed, if all that torch.compile compiles did; else none."""
+    failed = [variant for variant in shown if variant.stage == "failed"]
+    compiled = [variant for variant in shown if variant.requested.backend is not None]
+    return failed if all(variant.stage == "failed" for variant in compiled) else []
+
+
+def common_failure(shown: list[VariantReport]) -> Problem | None:
+    """The error of all variants, if all failed with the same."""
+    errors = [first_error(variant.problems) for variant in failing(shown)]
+    same = {error.what if error is not None else "" for error in errors}
+    return errors[0] if len(same) == 1 else None
 
 
 def is_wrong(variant: VariantReport) -> bool:
@@ -187,7 +202,6 @@ def _verdict(
                     return f"{both}. {why} to tell which of them is faster."
                 return f"{leading(best)} {verb} {takes}. {why} to compare it with {rival}."
         return f"{leading(best)} is fastest: {takes}."
-    failed = [variant for variant in shown if variant.stage == "failed"]
     if idle := _compiled_nothing(shown):
         return idle
     if compiled:
@@ -225,16 +239,8 @@ def _verdict(
         if any(ratio.standing == "faster" and is_wrong(variant) for variant, ratio in ratios):
             return "No variant with correct results is measurably faster than eager."
         return "No variant is measurably faster than eager."
-    if failed and all(
-        variant.stage == "failed" for variant in shown if variant.requested.backend is not None
-    ):
-        problem = next(
-            (candidate for candidate in failed[0].problems if candidate.severity == "error"), None
-        )
-        if problem is None:
-            return f"{COMPILE_FAILED}."
-        is_headline = problem.what.startswith((COMPILE_FAILED, SUBJECT_RAISED))
-        return problem.what if is_headline else f"{COMPILE_FAILED}: {problem.what}"
+    if failed := failing(shown):
+        return compile_failure(failed[0].problems)
     estimates = [target for target in targets if target.call_us is not None]
     if estimates and len(targets) == len(
         [variant for variant in shown if variant.requested.backend is not None]

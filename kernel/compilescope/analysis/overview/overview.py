@@ -15,7 +15,7 @@ from ...report import (
     VariantReport,
 )
 from ...report.measurements.timings import interval_title
-from ...report.problem import FULLGRAPH_BREAK
+from ...report.problem import FULLGRAPH_BREAK, first_error
 from ...report.units import duration
 from ..changes.same_code import plainest
 from ..figures import event_counts
@@ -31,7 +31,7 @@ from ..figures.wording import count
 from ..target.estimate_words import estimated
 from .conflicts import conflicts
 from .cpp_wrapper_gain import first_call, wrapper
-from .headline import WITHOUT_CALL, fastest, headline, is_wrong
+from .headline import WITHOUT_CALL, common_failure, fastest, headline, is_wrong
 from .limit import limit
 from .machine_load import machine_load
 from .python_calls import called_through_python
@@ -47,7 +47,10 @@ def overview(report: Report) -> Overview:
     It depends on the report alone, so it is the same in a kernel and in a file.
     """
     shown = places(report)
-    results = [_result(variant) for variant in shown if variant.target is None]
+    failure = common_failure(shown)
+    results = [
+        _result(variant, is_said=failure is not None) for variant in shown if variant.target is None
+    ]
     best = fastest(shown)
     plain = plainest(shown)
     for result in results:
@@ -64,6 +67,7 @@ def overview(report: Report) -> Overview:
     longer_s = _longer_s(results, answer) if is_decisive else 0
     return Overview(
         headline=headline(report, shown, best, targets),
+        failure=failure,
         device=device_line(report),
         environment=environment_line(report.environment),
         results=results if report.subject.kind not in WITHOUT_CALL else [],
@@ -120,7 +124,14 @@ def _axis(results: list[Result], scale_us: float) -> str:
     return f"0 \u2013 {duration(scale_us)}{drawn}" if timed else ""
 
 
-def _result(variant: VariantReport) -> Result:
+def _result(variant: VariantReport, *, is_said: bool) -> Result:
+    """A variant's row.
+
+    Parameters
+    ----------
+    is_said
+        Whether the overview's own failure says why the variant failed.
+    """
     result = Result(variant=variant.name, title=title(variant))
     timing = variant.timing
     result.accurate = all(error.ok for error in variant.accuracy) if variant.accuracy else None
@@ -132,10 +143,7 @@ def _result(variant: VariantReport) -> Result:
         result.first_call = f"{duration(result.first_call_s * 1e6)}{warm}"
     if variant.stage == "failed":
         result.state = "failed"
-        result.why = next(
-            (problem.what for problem in variant.problems if problem.severity == "error"),
-            "It failed.",
-        )
+        result.why = "" if is_said else _why_failed(variant)
     elif timing is None:
         result.why = variant.absent.get("timing", _UNMEASURED)
     else:
@@ -151,6 +159,11 @@ def _result(variant: VariantReport) -> Result:
     return result
 
 
+def _why_failed(variant: VariantReport) -> str:
+    error = first_error(variant.problems)
+    return error.what if error is not None else "It failed."
+
+
 def _target(variant: VariantReport) -> TargetResult:
     target = variant.target
     assert target is not None, "the caller has looked"
@@ -162,10 +175,7 @@ def _target(variant: VariantReport) -> TargetResult:
     )
     estimate = target.estimate
     if variant.stage == "failed":
-        target_result.text = next(
-            (problem.what for problem in variant.problems if problem.severity == "error"),
-            "It failed.",
-        )
+        target_result.text = _why_failed(variant)
     elif estimate is None or estimate.call_us is None:
         target_result.text = variant.absent.get("estimate", estimated(target))
     else:

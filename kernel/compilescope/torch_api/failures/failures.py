@@ -7,6 +7,7 @@ otherwise to the subject.
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import traceback
@@ -383,11 +384,13 @@ def _lowered(error: BaseException) -> list[SourceLine]:
 def _fake(error: BaseException) -> Problem:
     message = message_of(error)
     explained = _after("Explanation: ", message)
+    called = _CALLED.search(explained)
+    operator = f"The operator {called[1] or called[2]}" if called else "An operator"
     return Problem(
         severity="error",
-        what="An operator failed on fake tensors, as Dynamo traces it.",
+        what=f"{operator} failed on fake tensors, as Dynamo traces it.",
         # The operator's own exception comes last, after Dynamo's arguments.
-        why=explained.rpartition(": got ")[2] or first_line_of(error),
+        why=_raised(explained.rpartition(": got ")[2]) or first_line_of(error),
         remedy=_REGISTER if _is_custom(explained) else _TEST,
         where=_last_traced(error),
         detail=message,
@@ -402,6 +405,23 @@ _TEST = (
     "If the call works without torch.compile, as it catches this error, let it test sizes and "
     "types before it calls the operator."
 )
+_CALLED = re.compile(
+    r"call_(?:function|method) (?:<(?:built-in )?(?:function|method) (\w+)[^>]*>|([\w.]+))\("
+)
+"""The node that failed: ``call_function mylib.double.default(``, ``call_method view(``."""
+_EXCEPTION = re.compile(r"(\w+)\((.*)\)", re.DOTALL)
+
+
+def _raised(exception: str) -> str:
+    """An exception's type and message, of its representation: ``ValueError('too long')``."""
+    match = _EXCEPTION.fullmatch(exception)
+    try:
+        message = ast.literal_eval(match[2]) if match else None
+    except (ValueError, SyntaxError):
+        return exception
+    return f"{match[1]}: {message}" if match and isinstance(message, str) else exception
+
+
 _OPERATOR = re.compile(r"call_function (?!aten\.|prims\.)\w+\.\w+\.\w+\(")
 
 

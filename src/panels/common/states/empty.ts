@@ -1,5 +1,6 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { isActive } from '../../../model/jobs';
+import { isCompiled } from '../../../model/variants';
 import type { ISubjectModel } from '../../../interfaces/subject';
 import { resumeRemedy } from '../../../words/jobs';
 import type { ViewState } from './frame';
@@ -57,6 +58,25 @@ export function whyNothing(
         };
   }
   return null;
+}
+
+/**
+ * What to pick where the shown compilation has nothing; undefined where there is
+ * nothing else to pick.
+ */
+export function pickRemedy(
+  { report, variant }: ISubjectModel,
+  trans: TranslationBundle
+): string | undefined {
+  const variants = report?.variants.filter(isCompiled) ?? [];
+  const shown = variants.find(({ name }) => name === variant);
+  if (!shown || shown.compilations.length > 1) {
+    return trans.__('Pick another compilation above.');
+  }
+  return shown.stage === 'failed' &&
+    variants.some(({ stage }) => stage !== 'failed')
+    ? trans.__('Pick another variant above.')
+    : undefined;
 }
 
 /**

@@ -11,6 +11,9 @@ import pytest
 import torch
 import torch._inductor.config
 from compilescope.builds.comparison import compare_with_eager
+from compilescope.comms import report_without_texts
+from compilescope.report import conclude
+from compilescope.report.errors import CompilescopeError
 from compilescope.torch_api.failures import failures
 from compilescope.torch_api.inductor import codegen
 from torch._dynamo.exc import FailOnRecompileLimitHit
@@ -197,6 +200,25 @@ def test_a_custom_operator_without_a_fake(opaque: Any) -> None:
     assert "https://" in problem.remedy
 
 
+def test_a_failure_of_all_variants_is_said_once_on_the_overview() -> None:
+    @torch.library.custom_op("compilescope_test::fakeless", mutates_args=())
+    def fakeless(x: torch.Tensor) -> torch.Tensor:
+        return x + 1
+
+    report = inspect(Call(lambda x: fakeless(x), (X,)), run=False, variants=["python", "cpp"])
+    what = the_problem(report).what
+    assert what.startswith("The operator compilescope_test.fakeless.default failed on fake")
+    overview = conclude(report)
+    assert overview.headline == f"torch.compile failed: {what}"
+    assert overview.failure == the_problem(report)
+    assert [(row.state, row.why) for row in overview.results] == [("failed", "")] * 2
+    assert "failed</span>" in report._repr_html_()
+    assert overview.headline in report.compilation("0/0").absent["guards"]
+    with pytest.raises(CompilescopeError) as caught:
+        report_without_texts.artifact(report, "cpp", "0/0", "cpp")
+    assert (caught.value.problem.why, caught.value.problem.remedy) == (overview.headline, "")
+
+
 def test_a_cpp_compile_error_shows_the_generated_line(monkeypatch: pytest.MonkeyPatch) -> None:
     real = CppScheduling.define_kernel
 
@@ -322,6 +344,7 @@ def test_an_operator_whose_error_the_call_catches_needs_no_fake_implementation()
             return x * x
 
     problem = the_problem(inspect(Call(squared, (X,)), variants="python", run=False))
-    assert problem.what == "An operator failed on fake tensors, as Dynamo traces it."
+    assert problem.what == "The operator matmul failed on fake tensors, as Dynamo traces it."
+    assert problem.why.startswith("RuntimeError: a and b")
     assert "same reduction dim" in problem.why
     assert "let it test sizes" in problem.remedy

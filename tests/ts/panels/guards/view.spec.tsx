@@ -4,9 +4,11 @@ import { problem, RequestError } from '../../../../src/protocol/client';
 import type {
   Compilation,
   GuardOutcome,
+  VariantSummary,
   WhatIfResult
 } from '../../../../src/protocol/types';
 import { guardOf, manyGuards } from './guardSupport';
+import { report, variantSummary } from '../../support/fakes';
 import { fullCompilation, linked, selection } from '../../support/structs';
 import {
   contextOf,
@@ -103,6 +105,28 @@ describe('GuardsView', () => {
     expect(all('.jp-Compilescope-guardDetails')[0].textContent).toContain(
       guards[3].expression
     );
+  });
+
+  it('names what to pick for guards only where there is such', async () => {
+    const failed = (name: string) =>
+      variantSummary(name, {}, { stage: 'failed' });
+    const absent = { guards: 'torch.compile failed: No compiler.' };
+    const shown = async (...variants: VariantSummary[]) => {
+      model.report = report('f', { variants });
+      await show(fullCompilation({ absent }));
+      const { textContent } = view.node;
+      view.dispose();
+      return textContent;
+    };
+    const alone = await shown(failed('python'), failed('cpp'));
+    expect(alone).toContain('torch.compile failed: No compiler.');
+    expect(alone).not.toContain('Pick another');
+    expect(await shown(failed('python'), variantSummary('cpp'))).toContain(
+      'Pick another variant above.'
+    );
+    const two = variantSummary('python', {}, { stage: 'failed' });
+    two.compilations.push({ ...two.compilations[0], id: '0/1' });
+    expect(await shown(two)).toContain('Pick another compilation above.');
   });
 
   it('draws what is in sight of 5,000 guards', async () => {

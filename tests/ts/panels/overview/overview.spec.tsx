@@ -3,6 +3,7 @@ import { Widget } from '@lumino/widgets';
 import { act } from 'react';
 import { OverviewView } from '../../../../src/panels/overview';
 import { resolve, VIEWS } from '../../../../src/panels/views';
+import { problem } from '../../../../src/protocol/client';
 import { job, overview, report, variantSummary } from '../../support/fakes';
 import { BUILT, FULL, Model, overviewStage, result } from './overviewSupport';
 import { contextOf, HOSTILE } from '../../support/views';
@@ -35,6 +36,35 @@ describe('The Overview', () => {
     expect(latency.textContent).toBe('50.0 µs4 samples: min–max 48.0–52.0 µs');
     expect(page.all('.jp-Compilescope-latency > i')).toEqual([]);
     expect(page.texts('thead .jp-mod-chart')).toEqual(['0 – 100 µs']);
+  });
+
+  it('says why all variants failed once, and leads to the line', () => {
+    const failed = { state: 'failed', latency_us: null } as const;
+    const failure = problem({
+      what: 'The operator mylib.double failed on fake tensors.',
+      why: 'It has no fake implementation.',
+      remedy: 'Register one.',
+      where: { file: '/tmp/f.py', line: 8, function: 'f', code: 'double(x)' }
+    });
+    const results = [result('python', failed), result('cpp', failed)];
+    page.drawOverview({ ...FULL, failure, results });
+    expect(page.texts('header + .jp-Compilescope-problem p')).toEqual([
+      failure.what,
+      failure.why,
+      failure.remedy,
+      'f.py:8 double(x)'
+    ]);
+    expect(page.texts('.jp-mod-why')).toEqual(['failed', 'failed']);
+    page.click(page.button('f.py:8'));
+    expect(page.model.select).toHaveBeenCalledWith({
+      source: { file: '/tmp/f.py', line: 8 },
+      origin: null
+    });
+    page.drawOverview({
+      ...FULL,
+      results: [result('cpp', { ...failed, why: 'No compiler.' })]
+    });
+    expect(page.texts('.jp-mod-why')).toEqual(['failed: No compiler.']);
   });
 
   it('draws what the kernel says and no figure of its own', () => {
