@@ -40,7 +40,7 @@ export function fillPage(
       split.insertWidget(Number(isBelow), aside);
     }
     split.orientation = isNarrow ? 'vertical' : 'horizontal';
-    split.setRelativeSizes(isBelow ? [3, 1] : isNarrow ? [1, 3] : [1, 4]);
+    split.setRelativeSizes(isBelow ? [3, 1] : isNarrow ? [2, 3] : [1, 4]);
     page.update();
   };
   window.addEventListener('resize', arrange);

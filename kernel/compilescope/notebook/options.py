@@ -84,7 +84,7 @@ def _parser() -> Any:
     )
     study_names = ", ".join(STUDIES)
     add("--study", metavar="NAMES", help=f"then run these studies: names of {study_names}")
-    add("--panel", action="store_true", help="show the live panel as the cell's only output")
+    add("--panel", action="store_true", help="show the live panel instead of the summary")
     add(
         "--no-widget",
         action="store_true",

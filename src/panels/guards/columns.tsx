@@ -117,7 +117,7 @@ export function treeColumns(options: IColumnContext): IColumn<Content>[] {
     },
     source: false,
     type: {
-      width: 'minmax(80px, 275px)',
+      width: 'minmax(80px, 190px)',
       from: 880,
       render: content => {
         const text =
@@ -128,7 +128,7 @@ export function treeColumns(options: IColumnContext): IColumn<Content>[] {
       }
     },
     line: {
-      width: 'minmax(70px, 160px)',
+      width: 'minmax(70px, 110px)',
       from: 460,
       render: content =>
         content.kind === 'guard' ? (

@@ -57,6 +57,9 @@ STYLES = {
     # As many as a headline of two sentences needs in a notebook beside the panel at 1280 px.
     "six-lines": "display:-webkit-box;-webkit-box-orient:vertical;-webkit-line-clamp:6;"
     "overflow:hidden;",
+    # All counts and the parts of the compile time, in such a notebook.
+    "four-lines": "display:-webkit-box;-webkit-box-orient:vertical;-webkit-line-clamp:4;"
+    "overflow:hidden;",
     "two-lines": "display:-webkit-box;-webkit-box-orient:vertical;-webkit-line-clamp:2;"
     "overflow:hidden;",
     "one-line": "overflow:hidden;text-overflow:ellipsis;white-space:nowrap;",

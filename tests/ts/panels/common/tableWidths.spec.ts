@@ -3,6 +3,7 @@ import {
   lengthsOf,
   tracksOf
 } from '../../../../src/panels/common/tables/table';
+import { treeColumns } from '../../../../src/panels/guards/columns';
 import { columnsOf as kernelColumns } from '../../../../src/panels/kernels/columns';
 import { columnsOf as memoryColumns } from '../../../../src/panels/memory/columns';
 import type { Memory } from '../../../../src/protocol/types';
@@ -66,6 +67,23 @@ it.each([true, false])(
     expect(from).toBeLessThanOrEqual(500);
   }
 );
+
+it('leaves most of a wide panel to the guards of the tree', () => {
+  const columns = treeColumns({
+    context,
+    view: {},
+    scale: 1,
+    noCost: '',
+    noCounts: '',
+    hasCosts: true,
+    hasHits: false,
+    hasFails: false
+  });
+  const [guard, ...others] = columns.map(({ width }) => width);
+  const most = others.map(width => Number(/(\d+)px\)?$/.exec(width)![1]));
+  expect(guard).toMatch(/ 1fr\)$/);
+  expect(most.reduce((sum, width) => sum + width)).toBeLessThan(950 / 2);
+});
 
 describe('tracksOf', () => {
   const column = (
