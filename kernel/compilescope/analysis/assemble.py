@@ -17,6 +17,7 @@ from .guards.guard_tree import GuardMemory
 from .guards.logged_reasons import parse_recompile
 from .guards.recompiles import Memory, follow
 from .guards.shapes import add_shapes
+from .guards.size_guards import read_size_guards, replace
 from .kernels.descriptors import add_descriptors
 from .kernels.inductor_units import gather
 from .kernels.modules import add_modules
@@ -154,7 +155,9 @@ def _compilation(
     known_files = [*files, *_graph_files(compilation)]
     guards = [r for r in records if r.event == "dynamo_cpp_guards_str" and r.payload]
     if guards:
-        parsed = guard_memory.parse(guards[-1].payload or "", known_files)
+        text = guards[-1].payload or ""
+        sizes = read_size_guards(records).get(compile_id)
+        parsed = guard_memory.parse(text if sizes is None else replace(text, sizes), known_files)
         compilation.guards, compilation.guard_tree = parsed.guards, parsed.managers
         add_conditions(compilation)
     add_shapes(compilation, records, final)

@@ -20,18 +20,25 @@ from ..report import Node
 from ..report.problem import Problem, fault
 from ..report.variant import Variant
 from ..torch_api.dynamo import needed_run
-from ..torch_api.dynamo.compile_variant import GUARD_FILTER, compile_callable, guard_filter
+from ..torch_api.dynamo.compile_variant import (
+    GUARD_FILTER,
+    compile_callable,
+    guard_filter,
+    settings_of,
+)
 from ..torch_api.dynamo.process_state import begin, isolated
 from ..torch_api.dynamo.turned_off import other_backend, turned_off
 from ..torch_api.failures import failures
 from ..torch_api.guards.keeping import KeptGuards, keeping
+from ..torch_api.guards.size_guard_lines import SizeGuards
 from ..torch_api.guards.untimed import untimed
 from ..torch_api.inductor import workers
 from ..torch_api.inductor.codegen import Capture, CapturingBackend
 from ..torch_api.inductor.equal_kernels import EqualKernels
 from ..torch_api.process.devices import settle
 from ..torch_api.trace.graphs import collecting
-from .pregenerated_code import PregeneratedCode
+from .pregenerated_code import Key as SettingsKey
+from .pregenerated_code import PregeneratedCode, key_of_settings
 from .subject_error import CALL_ERRORS
 
 
@@ -47,6 +54,9 @@ class Captured(msgspec.Struct, kw_only=True):
     """What kept torch from compiling, if something did."""
     askable: Askable | None = None
     """The guards of what Dynamo compiled."""
+    size_guards: dict[SettingsKey, dict[str, SizeGuards]] = {}
+    """Inductor's settings → what the code generated with them adds to the guards on sizes, by the
+    report's compile id."""
     kernels: EqualKernels = msgspec.field(default_factory=EqualKernels)
     """Generated kernels that further variants reuse."""
     pregenerated: PregeneratedCode = msgspec.field(default_factory=PregeneratedCode)
@@ -55,6 +65,13 @@ class Captured(msgspec.Struct, kw_only=True):
     """Whether both wrappers have already been generated from one lowering."""
     context: contextvars.Context
     """Inductor's settings are context variables: another thread must take them from here."""
+
+    def askable_of(self, variant: Variant) -> Askable | None:
+        """The guards of a variant of Inductor, with those that its code adds once generated."""
+        added = self.size_guards.get(key_of_settings(settings_of(variant)))
+        if self.askable is None or not added:
+            return self.askable
+        return self.askable.with_sizes(added)
 
     def fault(self, error: Exception) -> None:
         """Notes that a graph could not be kept, for a reason other than the subject."""

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from ..analysis.assemble import assemble
+from ..analysis.guards.size_guards import read_size_guards
 from ..analysis.problems.compile_failures import suppressed
 from ..capture.live import loaded_files, record_of, recording
 from ..capture.records import Record
@@ -121,6 +122,8 @@ def _generate(
     records = [*captured.records, *generated.records]
     ids = numbers(records)
     records = renumber(records)
+    if generates(variant):
+        captured.size_guards[key_of_settings(settings_of(variant))] = read_size_guards(records)
     compilations = _assembled(captured, generated, records, name)
     hidden = suppressed(records, compilations)
     if absent:

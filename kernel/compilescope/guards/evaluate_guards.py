@@ -6,7 +6,7 @@ are evaluated by ``check_verbose``, which changes neither counters nor the tree.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -19,6 +19,7 @@ from ..report.errors import CompilescopeError
 from ..report.what_if import GuardOutcome, WhatIf
 from ..subject import arguments
 from ..torch_api.guards.keeping import KeptGuards, global_modes, recompile_limit
+from ..torch_api.guards.size_guard_lines import SizeGuards
 from ..torch_api.trace import compiled_callable
 from .entry_frames import EntryFrame, entry_frames
 
@@ -140,11 +141,17 @@ def _outcome(kept_guards: KeptGuards, frame: EntryFrame, guards: Sequence[Guard]
         return outcome
     with kept_guards.root_in_scope() as root:
         answer = root.check_verbose(frame.f_locals)
-        outcome.passes = bool(answer.result)
+        look = _Look(kept_guards.scope(frame.f_locals))
+        parts = list(answer.verbose_code_parts)
+        sizes = kept_guards.sizes
+        if sizes is not None and (answer.result or sizes.replaces(parts)):
+            parts = list(_failing_sizes(sizes, look))[:1]
+            outcome.passes = not parts
+        else:
+            outcome.passes = bool(answer.result)
         if outcome.passes:
             return outcome
-        look = _Look(kept_guards.scope(frame.f_locals))
-        outcome.message = _failing(list(answer.verbose_code_parts), look)
+        outcome.message = _failing(parts, look)
         if not guards:
             guards = parse_guards(str(kept_guards.manager), [kept_guards.code.co_filename]).guards
         files = [
@@ -166,6 +173,15 @@ def _outcome(kept_guards: KeptGuards, frame: EntryFrame, guards: Sequence[Guard]
         elif failure.kind == "alias" and not failure.source:
             outcome.actual = look.twins(outcome.guard.expression) or failure.actual
     return outcome
+
+
+def _failing_sizes(sizes: SizeGuards, look: _Look) -> Iterator[str]:
+    """The guards on sizes that fail; torch checks the relations of sizes after all others."""
+    for _, tensor_sizes in sizes.tensors:
+        tensor = look.value(tensor_sizes.source)
+        if isinstance(tensor, torch.Tensor) and (mismatch := tensor_sizes.mismatch(tensor)):
+            yield mismatch
+    yield from (line for line in sizes.after if look.value(line) is False)
 
 
 def _failing(parts: list[str], look: _Look) -> str:

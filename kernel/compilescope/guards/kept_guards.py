@@ -10,6 +10,7 @@ import msgspec
 from ..isolation.code_swap import CodeCopies, CodeSet
 from ..report import Compilation
 from ..torch_api.guards.keeping import KeptGuards, forget_compiled
+from ..torch_api.guards.size_guard_lines import SizeGuards
 
 
 class Askable(msgspec.Struct, kw_only=True):
@@ -30,6 +31,16 @@ class Askable(msgspec.Struct, kw_only=True):
         with code_copies.guarded():
             code_copies.install(self.code_set)
             yield
+
+    def with_sizes(self, sizes: Mapping[str, SizeGuards]) -> Askable:
+        """The same with the guards that a variant's code generation adds, by compile id."""
+        return msgspec.structs.replace(
+            self,
+            guards={
+                name: msgspec.structs.replace(guards, sizes=sizes.get(name))
+                for name, guards in self.guards.items()
+            },
+        )
 
     def lighten(self) -> None:
         """Drops what Dynamo compiled for the code, once nobody calls it any more."""

@@ -112,7 +112,9 @@ class CodeGeneration:
         """Returns the guards of a variant's capture, for checking other calls against them."""
         is_captured = runs_here(variant) and not self.is_aot_compiled(variant)
         captured = self._captures.find(variant) if is_captured else None
-        return captured.askable if captured is not None else None
+        if captured is None:
+            return None
+        return captured.askable_of(variant) if generates(variant) else captured.askable
 
     def generate(
         self,

@@ -28,6 +28,7 @@ from torch._guards import CompileContext
 
 from ..process.patching import patched
 from .installed_names import BUILTINS, INSTALLED_BY_ID
+from .size_guard_lines import SizeGuards
 
 
 class KeptGuards(msgspec.Struct, kw_only=True):
@@ -55,6 +56,8 @@ class KeptGuards(msgspec.Struct, kw_only=True):
     compilations that Dynamo caches."""
     region: int = -1
     """The cache that holds the compilation: see `torch_api.dynamo.skipping.Wrapper`."""
+    sizes: SizeGuards | None = None
+    """What the code generated since added to the guards on sizes, which the manager lacks."""
 
     def drop_values(self) -> None:
         """Drops the references to the user's values."""

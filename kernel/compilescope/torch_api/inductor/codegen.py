@@ -1,8 +1,9 @@
 """Generates the code of many variants from one Dynamo capture, without a build.
 
 Relies on ``torch._guards`` (TracingContext, CompileContext),
-``torch._inductor.compile_fx.compile_fx``, ``GraphLowering.compile_to_module`` and
-``torch._inductor.graph.get_donated_idxs``, ``AsyncCompile`` (use_process_pool, wait),
+``torch._inductor.compile_fx`` (compile_fx, _compile_fx_inner),
+``GraphLowering.compile_to_module`` and ``torch._inductor.graph.get_donated_idxs``,
+``AsyncCompile`` (use_process_pool, wait),
 ``torch._inductor.codecache.CodeCacheFuture``,
 ``torch._library.fake_class_registry.FakeScriptObject``,
 and on AOTAutograd's behaviour at a graph's first backward (``_get_current_graph_task_keep_graph``);
@@ -36,6 +37,7 @@ from ..process.patching import patched
 from ..trace.thread_tracing import traced_unseen
 from ..trace.trace import listening
 from . import workers
+from .added_size_guards import CodeGenerationGuards
 from .equal_kernels import EqualKernels
 from .output_code import log_output_code
 from .wrappers.other_wrapper import OtherWrapper, other_wrapper
@@ -81,6 +83,8 @@ class Capture:
     constants: frozenset[str]
     """The symbols of floats that Inductor needed as constants, and that Dynamo specialized."""
     backward: FirstBackward
+    tracked_fakes: list[Any]
+    """The inputs that Dynamo's guards on sizes are about."""
 
     @property
     def is_on_cpu(self) -> bool:
@@ -176,11 +180,16 @@ class CapturingBackend:
             autocast=_autocast_state(),
             constants=frozenset(TensorifyState.force_specializations),
             backward=backward,
+            tracked_fakes=_tracked_fakes(context.fake_mode),
         )
         if any(_number(fake) is not None for fake in fakes):
             _settle_floats(capture)
         self._captured(capture)
         return fakes
+
+
+def _tracked_fakes(fake_mode: Any) -> list[Any]:
+    return getattr(fake_mode.shape_env, "tracked_fakes", None) or []
 
 
 def generate(
@@ -225,6 +234,7 @@ def _generate(
     kernels: EqualKernels | None = None,
     other: OtherWrapper | None = None,
 ) -> None:
+    from torch._inductor import compile_fx as inductor
     from torch._inductor import graph as lowering
     from torch._inductor.async_compile import AsyncCompile
     from torch._inductor.compile_fx import compile_fx
@@ -232,6 +242,8 @@ def _generate(
     token = _generating.set(capture)
     for_cpp = other is not None or bool(settings.get("cpp_wrapper"))
     builds_token = _builds_kernels.set(for_cpp and not capture.is_on_cpu)
+    sizes = CodeGenerationGuards(capture.fake_mode.shape_env, capture.tracked_fakes)
+    sizes_token = _sizes.set(sizes)
     try:
         with (
             compile_lock,
@@ -241,26 +253,32 @@ def _generate(
             forgotten(),
             traced_unseen(),
             patched(lowering.GraphLowering, "compile_to_module", _compile_to_module),
+            patched(inductor, "_compile_fx_inner", _compile_graph),
             patched(lowering, "get_donated_idxs", _donated),
             patched(AsyncCompile, "use_process_pool", _use_process_pool),
             patched(AsyncCompile, "wait", _wait_for_kernels),
             _modes(capture),
             tracing(TracingContext(capture.fake_mode)),
             compile_context(CompileContext(_compile_id(capture.compile_id))),
-            functorch_config.patch(
-                enable_autograd_cache=False, force_non_lazy_backward_lowering=True
-            ),
         ):
-            compile_fx(
-                _copied(capture.graph),
-                list(capture.inputs),
-                config_patches={
-                    **settings,
-                    "fx_graph_cache": False,
-                    "fx_graph_remote_cache": False,
-                },
-            )
+            with (
+                sizes.removed(),
+                functorch_config.patch(
+                    enable_autograd_cache=False, force_non_lazy_backward_lowering=True
+                ),
+            ):
+                compile_fx(
+                    _copied(capture.graph),
+                    list(capture.inputs),
+                    config_patches={
+                        **settings,
+                        "fx_graph_cache": False,
+                        "fx_graph_remote_cache": False,
+                    },
+                )
+            sizes.log()
     finally:
+        _sizes.reset(sizes_token)
         _builds_kernels.reset(builds_token)
         _generating.reset(token)
 
@@ -285,6 +303,22 @@ def free_to_compile(patience_s: float) -> Iterator[bool]:
 _generating: ContextVar[Capture | None] = ContextVar("compilescope_generating", default=None)
 _builds_kernels: ContextVar[bool] = ContextVar("compilescope_builds_kernels", default=False)
 """Whether kernels are built for the code: that of a C++ wrapper for a GPU depends on them."""
+
+_sizes: ContextVar[CodeGenerationGuards | None] = ContextVar("compilescope_sizes", default=None)
+
+
+def _compile_graph(original: Any, *args: Any, **more: Any) -> Any:
+    """Compiles a forward or backward.
+
+    torch compiles a backward with the forward only if sizes are saved for it. Later it is too late
+    for guards.
+    """
+    sizes = _sizes.get()
+    if sizes is not None and more.get("is_backward"):
+        metadata = TracingContext.get().fw_metadata
+        if metadata is not None and not metadata.num_symints_saved_for_bw:
+            sizes.note()
+    return original(*args, **more)
 
 
 def _donated(original: Callable[[], Any]) -> Any:

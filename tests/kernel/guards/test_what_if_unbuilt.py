@@ -1,0 +1,129 @@
+"""What if, of variants whose code is generated but not built: as plain torch recompiles.
+
+Inductor adds guards on sizes while it generates the code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import compilescope as cs
+import pytest
+import torch
+from compilescope.report import Compilation
+
+pytestmark = pytest.mark.usefixtures("fresh_dynamo")
+
+DYNAMIC = cs.Variant(dynamic=True)
+X = torch.randn(256, 256)
+
+
+def summed(x: Any) -> Any:
+    return (x.sin() * x.cos()).sum(-1)
+
+
+def scaled_sum(x: Any, k: Any) -> Any:
+    return (x.sin() * k).sum(-1)
+
+
+def convolved(x: Any, w: Any) -> Any:
+    return torch.conv2d(x, w).relu()
+
+
+def picked(x: Any) -> Any:
+    return x[x > 0].exp(), (x.sin() * x.cos()).sum(-1)
+
+
+def of_variant(report: cs.Report, name: str) -> Compilation:
+    return next(iter(report.variant(name).compilations))
+
+
+def guards_of(compilation: Compilation) -> list[str]:
+    return [guard.expression for guard in compilation.guards]
+
+
+def recompiles(fn: Callable[..., Any], first: Any, other: Any) -> bool:
+    """Whether plain torch compiles another call."""
+    torch._dynamo.reset()
+    compiled = torch.compile(fn, dynamic=True)
+    compiled(*first)
+    before = torch._dynamo.utils.counters["stats"]["unique_graphs"]
+    compiled(*other)
+    return torch._dynamo.utils.counters["stats"]["unique_graphs"] > before
+
+
+OTHERS = {
+    "above the bound": ((torch.randn(5000, 5000),), "2 <= L['x'].size()[0] <= 4096"),
+    "below the bound": ((torch.randn(4096, 4096),), ""),
+    "too small": ((torch.randn(1, 1),), "2 <= L['x'].size()[0] <= 4096"),
+    "not square": ((torch.randn(8, 5000),), "L['x'].size()[1] == L['x'].size()[0]"),
+}
+
+
+def test_code_generations_guards_are_asked_without_a_build() -> None:
+    report = cs.inspect(summed, (X,), variants={"d": DYNAMIC}, run=False)
+    for other, guard in OTHERS.values():
+        answer = cs.what_if(report, *other)
+        assert (answer.verdict == "recompile") == bool(guard), str(answer)
+        if guard:
+            (outcome,) = answer.outcomes
+            assert outcome.guard is not None
+            assert outcome.guard.expression.startswith(guard)
+        assert recompiles(summed, (X,), other) == bool(guard)
+    built = cs.inspect(summed, (X,), variants={"d": DYNAMIC})
+    assert of_variant(report, "d").guards[-1].why == of_variant(built, "d").guards[-1].why
+    assert guards_of(of_variant(report, "d")) == guards_of(of_variant(built, "d"))
+    assert of_variant(report, "d").symbols == of_variant(built, "d").symbols
+
+
+def test_every_variant_of_a_capture_has_the_guards_of_its_own_code() -> None:
+    variants = {
+        "d": DYNAMIC,
+        "cpp": cs.Variant(dynamic=True, cpp_wrapper=True),
+        "other": cs.Variant(dynamic=True, options={"max_fusion_size": 2}),
+    }
+    report = cs.inspect(summed, (X,), variants=variants, run=False)
+    for name in variants:
+        compilation = of_variant(report, name)
+        assert guards_of(compilation)[-1] == "2 <= L['x'].size()[0] <= 4096"
+        assert [decision.expression for decision in compilation.shape_decisions] == ["s77 <= 4096"]
+
+
+@pytest.mark.parametrize(
+    ("fn", "first", "other"),
+    [
+        (scaled_sum, (X, 2.5), (torch.randn(5000, 5000), 3.5)),
+        (
+            convolved,
+            (torch.randn(2, 3, 16, 16), torch.randn(4, 3, 3, 3)),
+            (torch.randn(2, 5, 16, 16), torch.randn(4, 5, 3, 3)),
+        ),
+        (picked, (X,), (torch.randn(5000, 5000),)),
+        (summed, (X.clone().requires_grad_(),), (torch.randn(5000, 5000, requires_grad=True),)),
+    ],
+    ids=["a float", "a size that becomes static", "an unbacked size", "a backward"],
+)
+def test_guards_are_those_of_a_build(fn: Any, first: Any, other: Any) -> None:
+    sources = cs.inspect(fn, first, variants={"d": DYNAMIC}, run=False)
+    assert cs.what_if(sources, *first).verdict == "reuse"
+    answer = cs.what_if(sources, *other)
+    built = cs.inspect(fn, first, variants={"d": DYNAMIC})
+    (outcome,), (of_build,) = answer.outcomes, cs.what_if(built, *other).outcomes
+    assert (outcome.passes, outcome.expected, outcome.actual) == (
+        of_build.passes,
+        of_build.expected,
+        of_build.actual,
+    )
+    for unbuilt_part, built_part in zip(
+        sources.variant("d").compilations, built.variant("d").compilations, strict=True
+    ):
+        assert guards_of(unbuilt_part) == guards_of(built_part)
+        assert unbuilt_part.symbols == built_part.symbols
+
+
+def test_where_only_a_build_generates_the_code_the_answer_says_so() -> None:
+    variants = {"aoti": cs.Variant(dynamic=True, options={"use_aoti": True})}
+    report = cs.inspect(summed, (X,), variants=variants, run=False)
+    answer = cs.what_if(report, torch.randn(5000, 5000))
+    assert "Guards on sizes that code generation adds are not included" in answer.why
