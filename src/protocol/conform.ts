@@ -1270,6 +1270,7 @@ export function conformShapeSymbol(value: unknown): void {
   o.value = text(o.value, 'value', '');
   o.range = text(o.range, 'range', '');
   o.stack = field(o.stack, 'stack', listOfSourceLine, emptyList);
+  o.other_sources = field(o.other_sources, 'other_sources', listOfText, emptyList);
 }
 
 export function conformSides(value: unknown): void {

@@ -2397,6 +2397,7 @@ export interface ShapeSymbol {
   value: string;
   range: string;
   stack: SourceLine[];
+  other_sources: string[];
 }
 
 /**

@@ -18,6 +18,7 @@ from .guards.logged_reasons import parse_recompile
 from .guards.recompiles import Memory, follow
 from .guards.shapes import add_shapes
 from .guards.size_guards import read_size_guards, replace
+from .guards.symbol_ranges import complete_symbols
 from .kernels.descriptors import add_descriptors
 from .kernels.inductor_units import gather
 from .kernels.modules import add_modules
@@ -161,6 +162,7 @@ def _compilation(
         compilation.guards, compilation.guard_tree = parsed.guards, parsed.managers
         add_conditions(compilation)
     add_shapes(compilation, records, final)
+    complete_symbols(compilation)
     compilation.autotunings = read_autotunings(records, compilation.kernels)
     add_compile_times(compilation.kernels, records)
     add_chosen(compilation.kernels, compilation.autotunings)

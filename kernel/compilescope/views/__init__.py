@@ -8,6 +8,7 @@ from ..analysis.figures.tier_words import add_tier_words
 from ..analysis.figures.trace_words import complete_trace
 from ..analysis.guards.conditions import add_conditions
 from ..analysis.guards.recompile_causes import add_causes
+from ..analysis.guards.symbol_ranges import complete_symbols
 from ..analysis.kernels.launch_times import add_to_variant
 from ..analysis.kernels.tiling import add_usual
 from ..analysis.overview import bounds
@@ -45,6 +46,7 @@ completing.update(
     package=complete_package,
     rank=add_rank_words,
     sweep=add_sweep_words,
+    symbols=complete_symbols,
     times=complete_times,
     tiers=add_tier_words,
     tiles=add_usual,

@@ -27,6 +27,7 @@ def test_symbols_have_their_source_value_and_line() -> None:
     assert symbols["s77"].source == "L['x'].size()[0]"
     assert symbols["s77"].value == "8"
     assert symbols["s77"].range == "[2, int_oo]"
+    assert symbols["s17"].range == "[7, 7]"
     assert symbols["s77"].stack[-1].code == "total = x.shape[0] * 2 + y.shape[0]"
     unbacked, _ = _only(DRAFT).symbols
     assert (unbacked.name, unbacked.source, unbacked.value) == ("u0", "", "")

@@ -16,6 +16,11 @@ _FLOAT = re.compile(r" == -?(?:\d+\.\d*|\d*\.\d+|\d+)(?:e[+-]?\d+)?$")
 _INTEGER = re.compile(r" == -?\d+$")
 _ZERO_ONE = "0/1 specialization"
 _DUCK = "duck sizing"
+DUCK_SIZED = (
+    "Two sizes were equal when the code was compiled, so torch gave them one symbol. "
+    "torch.fx.experimental._config.use_duck_shape = False avoids that."
+)
+"""Why there is a guard on two sizes that duck sizing gave one symbol."""
 
 
 def is_python_access(accessor: str) -> bool:
@@ -63,10 +68,7 @@ def _torchs(note: str) -> str:
             "torch._dynamo.decorators.mark_unbacked(tensor, dim) avoids that."
         )
     if _DUCK in note:
-        return (
-            "Two sizes were equal when the code was compiled, so torch gave them one symbol. "
-            "torch.fx.experimental._config.use_duck_shape = False avoids that."
-        )
+        return DUCK_SIZED
     return ""
 
 

@@ -17,9 +17,11 @@ class ShapeSymbol(Struct):
     value: str = ""
     """The value that torch compiled with; empty if it is unbacked."""
     range: str = ""
-    """``[2, int_oo]``."""
+    """With all guards: ``[2, 4096]``, or ``[2, int_oo]`` if nothing bounds it above."""
     stack: list[SourceLine] = []
     """The user's line that needed it. Innermost frame last."""
+    other_sources: list[str] = []
+    """Further sizes that it stands for: they were equal when torch compiled (duck sizing)."""
 
 
 class ShapeExpression(Struct):

@@ -135,6 +135,7 @@ def complete(report: Report) -> None:
             ]
         if compilation.guards and not compilation.conditions:
             completing["conditions"](compilation)
+        completing["symbols"](compilation)
         if compilation.recompile is not None and not compilation.recompile.causes:
             completing["causes"](compilation)
         for steps in compilation.steps:

@@ -41,10 +41,9 @@ def shapes(compilation: Compilation) -> str:
 
 
 def _symbol(symbol: ShapeSymbol) -> str:
+    names = " = ".join([symbol.name, symbol.source, *symbol.other_sources])
     facts = (
-        [f"{symbol.name} = {symbol.source}", f"compiled with {symbol.value}"]
-        if symbol.source
-        else [f"{symbol.name}: unbacked"]
+        [names, f"compiled with {symbol.value}"] if symbol.source else [f"{symbol.name}: unbacked"]
     )
     if symbol.range:
         facts.append(f"in {symbol.range}")

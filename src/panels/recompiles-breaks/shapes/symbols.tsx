@@ -30,37 +30,39 @@ export function Symbols(props: {
           ]}
         />
         <tbody>
-          {symbols.map(({ name, source, value, range, stack }, index) => (
-            <tr key={index}>
-              <th scope="row">
-                <code>{name}</code>
-              </th>
-              <td>
-                {source ? (
-                  <code>{source}</code>
-                ) : (
-                  <span
-                    title={trans.__('Known only when the compiled code runs')}
-                  >
-                    {trans.__('unbacked')}
-                  </span>
-                )}
-              </td>
-              <td>{value}</td>
-              <td>
-                <code>{range}</code>
-              </td>
-              <td>
-                {stack.length > 0 && (
-                  <SourceLink
-                    where={stack[stack.length - 1]}
-                    context={context}
-                    origin={view}
-                  />
-                )}
-              </td>
-            </tr>
-          ))}
+          {symbols.map(
+            ({ name, source, other_sources, value, range, stack }, index) => (
+              <tr key={index}>
+                <th scope="row">
+                  <code>{name}</code>
+                </th>
+                <td>
+                  {source ? (
+                    <code>{[source, ...other_sources].join(', ')}</code>
+                  ) : (
+                    <span
+                      title={trans.__('Known only when the compiled code runs')}
+                    >
+                      {trans.__('unbacked')}
+                    </span>
+                  )}
+                </td>
+                <td>{value}</td>
+                <td>
+                  <code>{range}</code>
+                </td>
+                <td>
+                  {stack.length > 0 && (
+                    <SourceLink
+                      where={stack[stack.length - 1]}
+                      context={context}
+                      origin={view}
+                    />
+                  )}
+                </td>
+              </tr>
+            )
+          )}
         </tbody>
       </table>
     </div>

@@ -100,10 +100,18 @@ describe('ShapesView', () => {
           name: 's0',
           source: "L['x'].size()[0]",
           value: '8',
-          range: '[2, int_oo]',
-          stack: [LINE]
+          range: '[2, 4096]',
+          stack: [LINE],
+          other_sources: ["L['x'].size()[1]"]
         },
-        { name: 'u0', source: '', value: '', range: '', stack: [] }
+        {
+          name: 'u0',
+          source: '',
+          value: '',
+          range: '',
+          stack: [],
+          other_sources: []
+        }
       ]
     });
     expect(
@@ -111,7 +119,13 @@ describe('ShapesView', () => {
         [...row.children].map(cell => cell.textContent)
       )
     ).toEqual([
-      ['s0', "L['x'].size()[0]", '8', '[2, int_oo]', 'cell line 3'],
+      [
+        's0',
+        "L['x'].size()[0], L['x'].size()[1]",
+        '8',
+        '[2, 4096]',
+        'cell line 3'
+      ],
       ['u0', 'unbacked', '', '', '']
     ]);
   });
@@ -171,7 +185,8 @@ describe('ShapesView', () => {
           source: HOSTILE,
           value: HOSTILE,
           range: HOSTILE,
-          stack: []
+          stack: [],
+          other_sources: [HOSTILE]
         }
       ],
       shape_decisions: [
