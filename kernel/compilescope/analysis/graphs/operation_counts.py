@@ -2,7 +2,8 @@
 
 A multiply-add counts as two operations, and any other computation of one element of the result
 counts as one: the formulas are those of ``torch.utils.flop_counter`` for matrix products,
-convolutions and attention, and the number of elements for the rest.
+convolutions and attention, and the number of elements for reductions and pointwise operators. No
+other operator has a formula: a decomposition of a matrix or a sort does far more.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import math
 from collections.abc import Callable, Sequence
 
 from ..text.brackets import split_list
+from .pointwise import is_pointwise
 
 Shape = Sequence[int]
 
@@ -80,6 +82,62 @@ MOVES = frozenset(
         "resize_",
         "set_",
         "lift_fresh",
+        "_alloc_from_pool",
+        "_assert_async",
+        "_assert_scalar",
+        "_assert_tensor_metadata",
+        "_functional_assert_async",
+        "_jagged_to_padded_dense_forward",
+        "_local_scalar_dense",
+        "_make_token",
+        "_padded_dense_to_jagged_forward",
+        "_reinterpret_tensor",
+        "_sink_tokens",
+        "_unsafe_masked_index",
+        "_upsample_nearest_exact1d",
+        "_upsample_nearest_exact2d",
+        "_upsample_nearest_exact3d",
+        "arange",
+        "as_strided_copy",
+        "as_strided_scatter",
+        "broadcast_in_dim",
+        "broadcast_tensors",
+        "copy_strided",
+        "diagonal_copy",
+        "diagonal_scatter",
+        "empty_like",
+        "empty_permuted",
+        "expand_as",
+        "inductor_rand_eager_offset",
+        "inductor_rand_eager_offsets",
+        "lift",
+        "new_empty_strided",
+        "ones_like",
+        "permute_copy",
+        "reflection_pad1d",
+        "reflection_pad2d",
+        "reflection_pad3d",
+        "repeat_interleave",
+        "replication_pad1d",
+        "replication_pad2d",
+        "replication_pad3d",
+        "resize_storage_bytes_",
+        "rev",
+        "roll",
+        "slice_copy",
+        "squeeze_copy",
+        "stack",
+        "sym_constrain_range",
+        "transpose_copy",
+        "unsqueeze_copy",
+        "upsample_nearest1d",
+        "upsample_nearest2d",
+        "upsample_nearest3d",
+        "view_copy",
+        "view_of",
+        "zero",
+        "zero_",
+        "zeros_like",
     )
 )
 """Operators that move or select elements without computing any."""
@@ -119,11 +177,11 @@ VIEWS = frozenset(
 IN_PLACE = frozenset(("copy_", "fill_", "index_put_", "_unsafe_index_put_", "scatter_"))
 """Operators that write to the storage of their first argument, and return it."""
 
-WRITES_AT_MOST = {"index_put_": 2, "_unsafe_index_put_": 2, "scatter_": 2}
-"""Operators that write to a part of it: the place of the argument with as many elements.
+INDEX_WRITES = frozenset(("index_put_", "_unsafe_index_put_"))
+"""Those of them that write to the elements that a list of indices selects."""
 
-An ``index_put_`` may write more, if its values are broadcast.
-"""
+FOREACH_WRITES = frozenset(("_foreach_copy_", "_foreach_zero_"))
+"""Operators that write to the tensors of their first list without reading them."""
 
 ITEM = ("operator.getitem", "_operator.getitem")
 """The targets of nodes that take one of several results."""
@@ -134,12 +192,21 @@ GATHERS = frozenset(("embedding", "index", "gather", "index_select", "_unsafe_in
 _PER_INPUT = {
     **dict.fromkeys(("sum", "amax", "amin", "max", "min", "prod", "any", "all"), 1),
     **dict.fromkeys(("argmax", "argmin", "mean", "cumsum", "cumprod", "logsumexp"), 1),
+    **dict.fromkeys(("cummax", "cummin", "logcumsumexp", "xor_sum"), 1),
+    "upsample_nearest2d_backward": 1,
+    "prepare_softmax_online": 4,
     "var_mean": 4,
     "var": 4,
     "std": 4,
 }
 """Reductions: operations per input element. A variance needs a mean, a difference, a square and a
-sum."""
+sum; the online softmax a maximum, a difference, an exponential and a sum."""
+
+_PER_INDEX = {
+    **dict.fromkeys(("scatter_add", "scatter_add_", "scatter_reduce", "scatter_reduce_"), 2),
+    **dict.fromkeys(("index_add", "index_add_", "index_reduce", "index_reduce_"), 3),
+}
+"""Reductions into a part of a tensor: the place of the argument of which each element is added."""
 
 
 def is_product(target: str) -> bool:
@@ -148,7 +215,7 @@ def is_product(target: str) -> bool:
 
 
 def operations(
-    target: str, shape: Shape, arguments: Sequence[Shape | None], texts: Sequence[str] = ()
+    target: str, shape: Shape | None, arguments: Sequence[Shape | None], texts: Sequence[str] = ()
 ) -> int | None:
     """Count the operations of one node; None if its operator has no formula.
 
@@ -157,7 +224,7 @@ def operations(
     target
         The node's: ``torch.ops.aten.addmm.default``.
     shape
-        The result's.
+        The result's; None if there are several results.
     arguments
         The shapes of the positional arguments; None for one that is not a tensor.
     texts
@@ -172,15 +239,24 @@ def operations(
     if name in _PER_INPUT:
         taken = arguments[0] if arguments else None
         return None if taken is None else _PER_INPUT[name] * math.prod(taken)
-    return math.prod(shape) if is_pointwise(target) else None
+    if name in _PER_INDEX:
+        place = _PER_INDEX[name]
+        taken = arguments[place] if place < len(arguments) else None
+        return None if taken is None else math.prod(taken)
+    is_known = target.startswith(_TORCHS) and is_pointwise(name)
+    return math.prod(shape) if is_known and shape is not None else None
 
 
-def is_pointwise(target: str) -> bool:
-    """Whether an operator is torch's own and has no separate formula."""
-    return target.startswith(_TORCHS) and operator_name(target) not in _OPAQUE
+def of_one_tensor(target: str) -> str | None:
+    """The operator that a foreach operator applies to each tensor of its lists.
+
+    ``torch.ops.aten._foreach_add_.List`` is ``torch.ops.aten.add_.List`` of many; None for others.
+    """
+    return target.replace(_FOREACH, "", 1) if operator_name(target).startswith(_FOREACH) else None
 
 
-_TORCHS = ("torch.ops.aten.", "torch.ops.prims.", "torch.ops.inductor.", "operator.", "_operator.")
+_FOREACH = "_foreach_"
+_TORCHS = ("torch.ops.aten.", "torch.ops.prims.")
 
 
 @functools.lru_cache(maxsize=1024)
@@ -190,62 +266,37 @@ def operator_name(target: str) -> str:
     return parts[1] if len(parts) > 1 else parts[0]
 
 
-_OPAQUE = frozenset(
-    (
-        "sort",
-        "topk",
-        "linalg_qr",
-        "linalg_svd",
-        "linalg_inv_ex",
-        "linalg_cholesky_ex",
-        "linalg_eigh",
-        "unique",
-        "_unique2",
-        "nonzero",
-        "fft_fft",
-        "_fft_r2c",
-        "_fft_c2r",
-        "_fft_c2c",
-        "bincount",
-        "histc",
-        "multinomial",
-        "kthvalue",
-        "median",
-        "mode",
-        "_cdist_forward",
-        "_pdist_forward",
-        "grid_sampler_2d",
-        "upsample_bicubic2d",
-        "linalg_solve",
-        "max_pool2d_with_indices",
-        "avg_pool2d",
-        "_adaptive_avg_pool2d",
-        "native_group_norm",
-        "max_pool2d_with_indices_backward",
-        "avg_pool2d_backward",
-        "_low_memory_max_pool_with_offsets",
-    )
-)
-
-
 def _matrix(
-    out: Shape, arguments: Sequence[Shape | None], texts: Sequence[str], first: int = 0
+    out: Shape | None, arguments: Sequence[Shape | None], texts: Sequence[str], first: int = 0
 ) -> int | None:
     left = arguments[first] if len(arguments) > first else None
-    return None if not left else 2 * math.prod(out) * left[-1]
+    return None if not left or out is None else 2 * math.prod(out) * left[-1]
 
 
-def _after_bias(out: Shape, arguments: Sequence[Shape | None], texts: Sequence[str]) -> int | None:
+def _after_bias(
+    out: Shape | None, arguments: Sequence[Shape | None], texts: Sequence[str]
+) -> int | None:
     return _matrix(out, arguments, texts, 1)
 
 
-def _convolution(out: Shape, arguments: Sequence[Shape | None], texts: Sequence[str]) -> int | None:
+def _summed_products(
+    out: Shape | None, arguments: Sequence[Shape | None], texts: Sequence[str]
+) -> int | None:
+    """A product for each matrix of the batch; the result is their sum."""
+    product = _matrix(out, arguments, texts, 1)
+    batch = arguments[1] if len(arguments) > 1 else None
+    return None if product is None or not batch else batch[0] * product
+
+
+def _convolution(
+    out: Shape | None, arguments: Sequence[Shape | None], texts: Sequence[str]
+) -> int | None:
     image, weight = (*arguments, None, None)[:2]
     return _convolved(image, out, weight, is_transposed=_text(texts, 6) == "True")
 
 
 def _convolution_backward(
-    out: Shape, arguments: Sequence[Shape | None], texts: Sequence[str]
+    out: Shape | None, arguments: Sequence[Shape | None], texts: Sequence[str]
 ) -> int | None:
     """A product of the forward's size for each gradient: of the input and of the weight."""
     gradient, image, weight = (*arguments, None, None, None)[:3]
@@ -266,12 +317,14 @@ def _text(texts: Sequence[str], place: int) -> str:
     return texts[place] if place < len(texts) else ""
 
 
-_Formula = Callable[[Shape, Sequence[Shape | None], Sequence[str]], int | None]
+_Formula = Callable[[Shape | None, Sequence[Shape | None], Sequence[str]], int | None]
 """Counts from the result's shape, the arguments' shapes and their texts."""
 
 
 def _attention(forward: bool, first: int) -> _Formula:
-    def count(out: Shape, arguments: Sequence[Shape | None], texts: Sequence[str]) -> int | None:
+    def count(
+        out: Shape | None, arguments: Sequence[Shape | None], texts: Sequence[str]
+    ) -> int | None:
         shapes = list(arguments[first : first + 3])
         if len(shapes) < 3 or any(shape is None or len(shape) < 3 for shape in shapes):
             return None
@@ -285,7 +338,8 @@ def _attention(forward: bool, first: int) -> _Formula:
 
 _FORMULAS: dict[str, _Formula] = {
     **dict.fromkeys(("mm", "bmm", "_int_mm", "_scaled_mm", "mv", "dot", "vdot"), _matrix),
-    **dict.fromkeys(("addmm", "baddbmm", "addmv", "_addmm_activation", "addbmm"), _after_bias),
+    **dict.fromkeys(("addmm", "baddbmm", "addmv", "_addmm_activation"), _after_bias),
+    "addbmm": _summed_products,
     **dict.fromkeys(("_linear_pointwise", "mkl_linear", "_mkl_linear", "linear"), _matrix),
     "convolution": _convolution,
     "_convolution_pointwise": _convolution,

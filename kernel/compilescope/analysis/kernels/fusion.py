@@ -92,7 +92,10 @@ def _fill(
         name
         for name in work
         if not operator_name(fused.nodes[name].target).endswith("_")
-        and not any(fused.leaves(result, inside) for result in fused.results(fused.nodes[name]))
+        and not any(
+            fused.leaves(result, inside) or fused.is_copied_back(result)
+            for result in fused.results(fused.nodes[name])
+        )
     ]
     try:
         alone = sum(single.bytes_of([name]) for name in work)

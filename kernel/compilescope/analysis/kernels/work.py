@@ -8,17 +8,22 @@ buffers once.
 from __future__ import annotations
 
 import dataclasses
+import itertools
+import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NoReturn
 
 from ...report import Kernel, Node
 from ..graphs.operation_counts import (
+    FOREACH_WRITES,
     GATHERS,
     IN_PLACE,
+    INDEX_WRITES,
     ITEM,
     VIEWS,
-    WRITES_AT_MOST,
     is_product,
+    of_one_tensor,
     operations,
     operator_name,
 )
@@ -204,7 +209,14 @@ class Traffic:
             if operator_name(node.target) in GATHERS and node.shape is not None:
                 most = self._count(node)
             back = operator_name(node.target) in IN_PLACE
+            listed = self._listed_writes(node)
+            is_overwriting = operator_name(node.target) in FOREACH_WRITES
+            overwritten = {tensor.name for tensor in listed} if is_overwriting else ()
+            for base, count in map(self._base, listed):
+                written[base.name] = self._bytes(base, count)
             for place, used in enumerate(arguments):
+                if used.name in overwritten:
+                    continue
                 base, count = self._base(used)
                 if back and place == 0:
                     written[base.name] = self._bytes(base, self._at_most(node, count))
@@ -212,7 +224,7 @@ class Traffic:
                     if place == 0 and most is not None:
                         count = min(count, most)
                     read.setdefault(base.name, {})[used.name] = self._bytes(base, count)
-            if not back:
+            if not (back or listed):
                 for result in self.results(node):
                     if self.leaves(result, inside):
                         written[result.name] = self._bytes(result, self._count(result))
@@ -221,12 +233,39 @@ class Traffic:
         looked = sum(min(sum(parts.values()), whole[name]) for name, parts in read.items())
         return looked + sum(written.values())
 
+    def _listed_writes(self, node: Node) -> list[Node]:
+        """The tensors that a foreach operator updates in place."""
+        single = of_one_tensor(node.target)
+        is_in_place = single is not None and operator_name(single).endswith("_")
+        return self._lists(node)[0] if is_in_place else []
+
     def _at_most(self, node: Node, count: int) -> int:
         """Of the elements of a node's first argument, those that it writes."""
-        place = WRITES_AT_MOST.get(operator_name(node.target))
-        positions = self._positions(node)
-        source = positions[place] if place is not None and place < len(positions) else None
-        return count if source is None else min(count, self._count(source))
+        name = operator_name(node.target)
+        if name in INDEX_WRITES:
+            return min(count, self._selected(node, count))
+        index = (*self._positions(node), None, None, None)[2] if name == "scatter_" else None
+        return count if index is None else min(count, self._count(index))
+
+    def _selected(self, node: Node, count: int) -> int:
+        """The elements that an ``index_put_`` writes, whose values may be broadcast to them."""
+        target, _, values = (*self._positions(node), None, None, None)[:3]
+        texts = split_list((*split_list(node.args), "", "")[1][1:-1])
+        indices = [self._node(node, text) for text in texts if text != "None"]
+        sizes = self._shape(target) if target is not None else None
+        shapes = [self._shape(index) if index is not None else None for index in indices]
+        is_mask = any(index is not None and index.dtype in ("bool", "uint8") for index in indices)
+        if sizes is None or is_mask or None in shapes:
+            given = self._count(values) if values is not None else 1
+            return given if given > 1 else count
+        whole = [
+            size
+            for place, size in enumerate(sizes)
+            if place >= len(texts) or texts[place] == "None"
+        ]
+        reversed_shapes = [shape[::-1] for shape in shapes if shape is not None]
+        together = map(max, itertools.zip_longest(*reversed_shapes, fillvalue=1))
+        return math.prod(together) * math.prod(whole)
 
     def _whole(self, buffer: Node) -> int:
         return self._bytes(buffer, self._count(buffer))
@@ -238,13 +277,34 @@ class Traffic:
             node = self.nodes[name]
             if self.is_view(node) or node.op in ("placeholder", "get_attr"):
                 continue
-            arguments = [
-                self._shape(position) if position else None for position in self._positions(node)
-            ]
-            shape = () if node.shape is None else self._shape(node) or ()
-            count = operations(node.target, shape, arguments, split_list(node.args))
+            if node.shape is None and _is_number(node):
+                continue
+            single = of_one_tensor(node.target)
+            if single is not None:
+                count = self._operations_of_each(node, single)
+            else:
+                arguments = [
+                    self._shape(position) if position else None
+                    for position in self._positions(node)
+                ]
+                shape = self._shape(node)
+                count = operations(node.target, shape, arguments, split_list(node.args))
             if count is None:
                 raise UnknownSize(NO_FORMULA.format(operator_name(node.target)))
+            total += count
+        return total
+
+    def _operations_of_each(self, node: Node, target: str) -> int | None:
+        """What a foreach operator computes: an operator for each tensor of its lists."""
+        items = {split_list(item.args)[-1]: item for item in self.results(node)}
+        total = 0
+        for place, tensors in enumerate(zip(*self._lists(node), strict=True)):
+            shapes = [self._known_shape(tensor) for tensor in tensors]
+            item = items.get(str(place))
+            shape = self._known_shape(item) if item else max(shapes, key=math.prod)
+            count = operations(target, shape, shapes)
+            if count is None:
+                return None
             total += count
         return total
 
@@ -252,13 +312,25 @@ class Traffic:
         positions = self.facts.positions.get(node.name)
         if positions is None:
             texts = split_list(node.args)
-            positions = [self.nodes.get(text) or self._scoped(node, text) for text in texts]
+            positions = [self._node(node, text) for text in texts]
             self.facts.positions[node.name] = positions
         return positions
 
-    def _scoped(self, node: Node, text: str) -> Node | None:
-        prefix, dot, _ = node.name.rpartition(".")
-        return self.nodes.get(f"{prefix}.{text}") if dot else None
+    def _node(self, user: Node, text: str) -> Node | None:
+        """The node that a name in another node's arguments stands for."""
+        prefix, dot, _ = user.name.rpartition(".")
+        return self.nodes.get(text) or (self.nodes.get(f"{prefix}.{text}") if dot else None)
+
+    def _lists(self, node: Node) -> list[list[Node]]:
+        """The lists of tensors that a foreach operator is given."""
+        texts = [text[1:-1] for text in split_list(node.args) if text.startswith("[")]
+        lists = [[self._node(node, name) for name in split_list(text)] for text in texts]
+        # A list of numbers has no nodes.
+        lists = [tensors for tensors in lists if any(tensors)]
+        known = [[tensor for tensor in tensors if tensor is not None] for tensors in lists]
+        if not known or known != lists or len({len(tensors) for tensors in known}) > 1:
+            raise UnknownSize(NO_SHAPE.format(node.name))
+        return known
 
     def _arguments(self, node: Node) -> list[Node]:
         """The nodes that a node uses, its first argument first."""
@@ -341,10 +413,20 @@ class Traffic:
                     return True
         return False
 
+    def is_copied_back(self, node: Node) -> bool:
+        """Whether the value is written to a buffer that exists: an input that is updated."""
+        users = [self.nodes[name] for name in node.users if name in self.nodes]
+        copies = [user for user in users if operator_name(user.target) == "copy_"]
+        return any(node in self._positions(copy)[1:] for copy in copies)
+
     def _shape(self, node: Node) -> list[int] | None:
         if node.shape is None:
             return None
         return [count_of([size], self.hints, self.used) for size in node.shape]
+
+    def _known_shape(self, node: Node) -> list[int]:
+        shape = self._shape(node)
+        return self._missing(node) if shape is None else shape
 
     def _count(self, node: Node) -> int:
         if node.shape is None:
@@ -362,7 +444,7 @@ class Traffic:
             self.used.update(known[1])
         return known[0]
 
-    def _missing(self, node: Node) -> int:
+    def _missing(self, node: Node) -> NoReturn:
         raise UnknownSize(NO_SHAPE.format(node.name))
 
     def _bytes(self, node: Node, count: int) -> int:

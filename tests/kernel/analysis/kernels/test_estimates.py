@@ -107,6 +107,43 @@ def test_a_write_to_parts_of_a_buffer_counts_as_the_parts():
     assert written == [2 * 4 * 512 * 64 + 8]
 
 
+def test_a_write_of_one_value_to_parts_of_a_buffer_counts_as_the_parts():
+    def put(rows: torch.Tensor, columns: torch.Tensor, buffer: torch.Tensor) -> None:
+        buffer[rows, :, columns] = 0.0
+
+    args = (torch.arange(6)[:, None], torch.arange(5), torch.zeros(8, 3, 7))
+    report = cs.inspect(put, args, variants=("python",), run=False)
+    written = [launch.estimated_bytes for launch in launches(report)]
+    assert written == [8 * (6 + 5) + 4 * (6 * 5 * 3)]
+
+
+@pytest.mark.parametrize("momentum", [0.0, 0.9])
+def test_foreach_operators_count_each_tensor_of_their_lists(momentum):
+    sizes = (100, 200, 300)
+    parameters = [torch.nn.Parameter(torch.randn(size)) for size in sizes]
+    for parameter in parameters:
+        parameter.grad = torch.randn_like(parameter)
+    optimizer = torch.optim.SGD(parameters, lr=0.1, momentum=momentum, foreach=True)
+    optimizer.step()
+    report = cs.inspect(lambda: optimizer.step(), (), variants=("python",), run=False)
+    compilations = report.variant("python").compilations
+    (kernel,) = [kernel for compilation in compilations for kernel in compilation.kernels]
+    # An update of the parameters, and with momentum a product and a sum for the buffers.
+    operators, read, written = (3, 3, 2) if momentum else (1, 2, 1)
+    assert kernel.estimated_operations == operators * sum(sizes)
+    assert kernel.estimated_bytes == 4 * (read + written) * sum(sizes)
+    assert kernel.fusion is not None
+    # The new momentum is stored, so it leaves the kernel.
+    assert kernel.fusion.saved == (["_foreach_mul"] if momentum else [])
+
+
+def test_a_library_operator_without_a_formula_has_no_operations():
+    report = cs.inspect(torch.linalg.svd, (torch.randn(8, 8),), variants=("python",), run=False)
+    (kernel,) = report.variant("python").compilations[0].kernels
+    assert kernel.estimated_operations is None
+    assert kernel.absent["estimated_operations"] == "There is no formula for _linalg_svd."
+
+
 def test_what_cannot_be_told_is_said():
     fn, args = EXAMPLES["custom operator"].make()
     report = cs.inspect(fn, args, variants=("python",), run=False)
