@@ -102,6 +102,7 @@ MOVES = frozenset(
         "as_strided_scatter",
         "broadcast_in_dim",
         "broadcast_tensors",
+        "complex",
         "copy_strided",
         "diagonal_copy",
         "diagonal_scatter",
@@ -194,6 +195,7 @@ _PER_INPUT = {
     **dict.fromkeys(("argmax", "argmin", "mean", "cumsum", "cumprod", "logsumexp"), 1),
     **dict.fromkeys(("cummax", "cummin", "logcumsumexp", "xor_sum"), 1),
     "upsample_nearest2d_backward": 1,
+    **dict.fromkeys(("norm", "linalg_vector_norm"), 2),
     "prepare_softmax_online": 4,
     "var_mean": 4,
     "var": 4,
@@ -205,6 +207,7 @@ sum; the online softmax a maximum, a difference, an exponential and a sum."""
 _PER_INDEX = {
     **dict.fromkeys(("scatter_add", "scatter_add_", "scatter_reduce", "scatter_reduce_"), 2),
     **dict.fromkeys(("index_add", "index_add_", "index_reduce", "index_reduce_"), 3),
+    "_unsafe_masked_index_put_accumulate": 3,
 }
 """Reductions into a part of a tensor: the place of the argument of which each element is added."""
 

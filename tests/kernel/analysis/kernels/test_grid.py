@@ -137,6 +137,13 @@ def test_hints_come_from_the_symbols_of_the_compilation():
         ("aten.cummax.default", None, [(4, 8), None], 32),
         ("prims.prepare_softmax_online.default", None, [(4, 8), None], 4 * 32),
         ("aten.scatter_add.default", (9,), [(9,), None, (4,), (5,)], 4),
+        (
+            "aten._unsafe_masked_index_put_accumulate.default",
+            (9, 8),
+            [(9, 8), (4, 1), None, (4, 8)],
+            4 * 8,
+        ),
+        ("aten.linalg_vector_norm.default", (), [(4, 8)], 2 * 32),
         ("aten.sort.default", (4,), [(4,)], None),
         ("aten._linalg_svd.default", None, [(4, 4), None], None),
         ("aten._linalg_solve_ex.default", None, [(4, 4), (4, 2)], None),
