@@ -11,6 +11,7 @@ import msgspec
 from ..report import STAGES, Code, Direction, Graph, Kernel, Node
 from .graphs.provenance import Provenance, earlier_nodes
 from .graphs.stages import GraphReader
+from .kernels.computed_parts import ComputedParts
 from .kernels.fusion import add_fusions
 from .kernels.inductor_units import Unit
 from .kernels.kernels import add_origins, collect
@@ -137,17 +138,17 @@ def _code(
         return code, []
     if unit.buffers:
         code.buffers = msgspec.json.decode(unit.buffers, type=dict[str, str])
-    parts = split(unit.code)
-    code.python, code.cpp, code.shell = parts.python, parts.cpp, parts.shell
-    artifact: str = "python" if parts.python is not None else "cpp"
-    text = parts.python or parts.cpp or ""
+    texts = split(unit.code)
+    code.python, code.cpp, code.shell = texts.python, texts.cpp, texts.shell
+    artifact: str = "python" if texts.python is not None else "cpp"
+    text = texts.python or texts.cpp or ""
     marks = scan(text, "python" if artifact == "python" else "cpp")
     name = direction if number == 0 else f"{direction}.{number + 1}"
     regions = to_regions(marks, name)
     code.regions[artifact] = regions
     definitions: list[Mark] = []
-    if parts.shell is not None:
-        definitions = [mark for mark in scan(parts.shell, "python") if mark.kind == "kernel"]
+    if texts.shell is not None:
+        definitions = [mark for mark in scan(texts.shell, "python") if mark.kind == "kernel"]
         if definitions:
             code.regions["shell"] = to_regions(definitions, name)
         code.absent["python"] = NO_PYTHON
@@ -158,7 +159,7 @@ def _code(
         marks,
         text,
         definitions,
-        parts.shell or "",
+        texts.shell or "",
         provenance,
         direction=code.direction,
         artifact="python" if artifact == "python" else "cpp",
@@ -166,7 +167,8 @@ def _code(
     )
     add_origins(regions, marks, kernels, provenance)
     groups = {region.key: region.nodes for region in regions if region.kind == "launch"}
-    graph = KernelGraph(kernels, groups, post_grad, hints)
+    parts = ComputedParts(kernels, groups, post_grad, hints, text)
+    graph = KernelGraph(kernels, parts.groups, list(parts.nodes.values()), hints)
     estimate(graph)
     add_fusions(graph)
     add_tilings(kernels)

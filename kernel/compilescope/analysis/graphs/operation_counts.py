@@ -211,10 +211,24 @@ _PER_INDEX = {
 }
 """Reductions into a part of a tensor: the place of the argument of which each element is added."""
 
+_SCANS = frozenset(("cumsum", "cumprod"))
+"""Operators of `_PER_INPUT` whose result is as large as their input."""
+
 
 def is_product(target: str) -> bool:
     """Whether an operator is a matrix product, a convolution or an attention."""
     return operator_name(target) in _FORMULAS
+
+
+def is_reduction(target: str) -> bool:
+    """Whether an operator reduces dimensions, other than a product."""
+    name = operator_name(target)
+    return name == "prepare_softmax_online" or (name in _PER_INPUT and name not in _SCANS)
+
+
+def is_convolution(target: str) -> bool:
+    """Whether an operator is a convolution, which may be transposed; not a gradient of one."""
+    return operator_name(target) == "convolution"
 
 
 def operations(

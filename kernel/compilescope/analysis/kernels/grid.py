@@ -7,7 +7,8 @@ import re
 from ..text.brackets import closing, split_list
 from ..text.cpp_numbers import without_suffixes
 
-_SIGNATURE = re.compile(r"'signature': \{([^{}]*)\}")
+SIGNATURE = re.compile(r"'signature': \{([^{}]*)\}")
+"""The types of a Triton kernel's parameters."""
 GRID_TYPE = re.compile(r"'grid_type': '(\w+)'")
 _ARGUMENT = re.compile(r"'(\w+)':\s*'([^']*)'")
 _NUMEL = re.compile(r"^\s+(\w*numel) = (\d+)$", re.M)
@@ -49,19 +50,24 @@ def grid_of(language: str, source: str, launch: str) -> str:
 
 def _triton(source: str, launch: str) -> str:
     numels = dict(_NUMEL.findall(source))
-    signature = _SIGNATURE.search(source)
     call = _CALL.search(launch)
-    if signature and call:
+    if call:
         start = call.end() - 1
         values = split_list(launch[start + 1 : closing(launch, start) - 1])
-        # The wrapper does not pass block sizes.
-        names = [name for name, _ in _ARGUMENT.findall(signature.group(1)) if not name.isupper()]
-        for name, value in zip(names, values, strict=False):
+        for (name, _), value in zip(signature_of(source), values, strict=False):
             if name.endswith("numel"):
                 numels[name] = without_suffixes(value)
     kind = GRID_TYPE.search(source)
     text = ", ".join(f"{name}={value}" for name, value in sorted(numels.items(), reverse=True))
     return f"{text} ({kind.group(1)})" if kind and text else text or (kind.group(1) if kind else "")
+
+
+def signature_of(source: str) -> list[tuple[str, str]]:
+    """The parameters that a wrapper passes to a Triton kernel, with their types."""
+    signature = SIGNATURE.search(source)
+    arguments = _ARGUMENT.findall(signature.group(1)) if signature else []
+    # The wrapper does not pass block sizes.
+    return [(name, kind) for name, kind in arguments if not name.isupper()]
 
 
 def numels_of(grid: str) -> list[tuple[str, str]]:

@@ -98,7 +98,9 @@ def estimate(graph: KernelGraph) -> None:
                 else traffic.computed(named, extern)
             )
             if named and not names:
-                kernel.absent |= dict.fromkeys(_FIELDS, ONLY_LAYOUT.format(named[0]))
+                # A part of a node has the node's name, followed by what it is.
+                node_name = named[0].partition(" ")[0]
+                kernel.absent |= dict.fromkeys(_FIELDS, ONLY_LAYOUT.format(node_name))
             launch.estimated_bytes = _estimate(traffic.bytes_of, names, kernel, "estimated_bytes")
             launch.estimated_operations = _estimate(
                 traffic.operations_of, names, kernel, "estimated_operations"
