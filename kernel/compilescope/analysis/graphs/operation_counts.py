@@ -223,7 +223,7 @@ def is_product(target: str) -> bool:
 def is_reduction(target: str) -> bool:
     """Whether an operator reduces dimensions, other than a product."""
     name = operator_name(target)
-    return name == "prepare_softmax_online" or (name in _PER_INPUT and name not in _SCANS)
+    return name in _PER_INPUT and name not in _SCANS
 
 
 def is_convolution(target: str) -> bool:

@@ -16,7 +16,7 @@ import msgspec
 
 from ...report import Kernel, Node
 from ..graphs.operation_counts import ITEM, is_convolution, is_reduction
-from ..text.brackets import split_list
+from ..text.brackets import names, split_list
 from ..text.sizes import BYTES, Hints, UnknownSize, count_of
 from .fusion import kind_of
 from .triton_buffers import Access, accesses
@@ -36,6 +36,8 @@ class _Launch:
     key: str
     kernel: Kernel
     line: int
+    call: str
+    """Its text in the wrapper."""
     accesses: list[Access] | None
     """None if they cannot be read."""
 
@@ -74,14 +76,10 @@ class ComputedParts:
             if kernel.language in ("triton", "extern")
         ]
         self._launches = [
-            _Launch(
-                launch.key,
-                kernel,
-                launch.line,
-                accesses(kernel, "\n".join(lines[launch.line - 1 : launch.end]), hints),
-            )
+            _Launch(launch.key, kernel, launch.line, call, accesses(kernel, call, hints))
             for kernel, launch in self._calls
             if kernel.language == "triton"
+            for call in ["\n".join(lines[launch.line - 1 : launch.end])]
         ]
         self._launches.sort(key=lambda launch: launch.line)
         for node in nodes:
@@ -177,12 +175,19 @@ class ComputedParts:
             for kernel, launch in self._calls
             if kernel.language == "extern"
             and "convolution" in kernel.name
-            and node.name in self.groups.get(launch.key, ())
+            and self._convolution(launch.key) == node.name
         ]
         if bias is None or len(library) != 1:
             return
         launches = self._computing(node)
-        adding = [item for item in launches if item.line > library[0].line and _adds(item.kernel)]
+        adding = [
+            item
+            for item in launches
+            if item.line > library[0].line
+            and _adds(item.kernel)
+            # torch also maps to a kernel the convolutions that its inputs come from.
+            and (bias.op != "placeholder" or names(item.call, {bias.name}))
+        ]
         if not adding:
             return
         product = msgspec.structs.replace(
@@ -192,8 +197,8 @@ class ComputedParts:
             inputs=[name for name in node.inputs if name != bias.name],
             users=[node.name],
         )
-        for key, names in self.groups.items():
-            if node.name in names and key not in {item.key for item in adding}:
+        for key, group in self.groups.items():
+            if node.name in group and key not in {item.key for item in adding}:
                 self._rename(key, node.name, product.name)
         for name in product.inputs:
             if name in self.nodes:
@@ -207,6 +212,12 @@ class ComputedParts:
             args=f"{product.name}, {bias.name}",
             inputs=[product.name, bias.name],
         )
+
+    def _convolution(self, key: str) -> str:
+        """Of the nodes of a library's launch the convolution: the last; the others are inputs."""
+        known = [name for name in self.groups.get(key, ()) if name in self.nodes]
+        found = [name for name in known if is_convolution(self.nodes[name].target)]
+        return found[-1] if found else ""
 
     def _rename(self, key: str, old: str, new: str) -> None:
         self.groups[key] = [new if name == old else name for name in self.groups[key]]

@@ -91,6 +91,23 @@ def test_the_bias_of_a_convolution_is_added_after_it(
     assert (adding.fusion.kind, adding.fusion.nodes) == ("pointwise", operators)
 
 
+@pytest.mark.slow
+@generates
+def test_each_of_two_convolutions_has_its_bias() -> None:
+    """torch maps the first convolution to the launch of the second too, which reads its result."""
+    convs = [torch.nn.Conv2d(64, 64, 3, padding=1) for _ in range(2)]
+    first, second = (
+        conv.to(memory_format=torch.channels_last).requires_grad_(False) for conv in convs
+    )
+    image = torch.empty(8, 64, 56, 56).to(memory_format=torch.channels_last)
+    size = image.numel()
+    kernels = kernels_of(lambda x: second(first(x).relu()).sin(), image)
+    adding = [kernel for kernel in kernels if kernel.language == "triton"]
+    assert adding[0].estimated_operations == 2 * size
+    (library,) = [kernel for kernel in kernels if kernel.language == "extern"]
+    assert library.estimated_bytes == FLOAT * (2 * size + 64 * 64 * 9)
+
+
 SOURCE = """
 @triton_heuristics.reduction(
     triton_meta={'signature': {'in_ptr0': '*fp32', 'out_ptr0': '*fp32', 'xnumel': 'i32'}})
