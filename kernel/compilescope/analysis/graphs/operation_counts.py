@@ -211,7 +211,7 @@ _PER_INDEX = {
 }
 """Reductions into a part of a tensor: the place of the argument of which each element is added."""
 
-_SCANS = frozenset(("cumsum", "cumprod"))
+_SCANS = frozenset(("cumsum", "cumprod", "cummax", "cummin", "logcumsumexp"))
 """Operators of `_PER_INPUT` whose result is as large as their input."""
 
 
