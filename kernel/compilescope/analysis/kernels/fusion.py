@@ -55,7 +55,7 @@ def add_fusions(graph: KernelGraph) -> None:
             continue
         fusion = Fusion(kind=kind_of(kernel))
         for launch in kernel.launches[:1]:
-            named = [name for name in graph.groups.get(launch.key, ()) if name in fused.nodes]
+            named = graph.named(launch.key)
             if not named and not _NAMELESS.search(kernel.name):
                 kernel.absent["fusion"] = UNMAPPED
                 continue

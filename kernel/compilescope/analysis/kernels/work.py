@@ -8,6 +8,7 @@ buffers once.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import itertools
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -35,7 +36,7 @@ NO_NODES = "torch recorded no graph nodes for this kernel, so nothing can be est
 NO_FORMULA = "There is no formula for {}."
 NO_SHAPE = "The graph does not give the shape of {}."
 NO_BYTES = "The size of an element of {} is not known."
-ONLY_LAYOUT = "It copies inputs of {} into another layout; the graph does not say which buffers."
+ONLY_INPUTS = "It prepares inputs of {}; the graph does not say which buffers."
 DIFFERENT = "Its launches are of different sizes; each launch has its own estimate."
 _FIELDS = ("estimated_bytes", "estimated_operations")
 
@@ -65,23 +66,42 @@ class KernelGraph:
     facts: NodeFacts = dataclasses.field(default_factory=NodeFacts)
 
     def library_nodes(self) -> set[str]:
-        """The nodes that calls of libraries compute."""
+        """The nodes that calls of libraries compute.
+
+        Torch may also give the name of a call to the kernels that prepare its inputs.
+        """
         return {
             name
             for kernel in self.kernels
             if kernel.language == "extern"
             for launch in kernel.launches
-            for name in self.groups.get(launch.key, ())
+            for name in self._unhomed.by_library(self.named(launch.key), kernel.name)
         }
+
+    def named(self, key: str) -> list[str]:
+        """The nodes that a launch is named for."""
+        return [name for name in self.groups.get(key, ()) if name in self._unhomed.nodes]
 
     def traffic(self) -> Traffic:
         """What its launches read, write and compute."""
-        return Traffic(self.nodes, self.groups.values(), self.hints, self.facts)
+        library = self.library_nodes()
+        called = [frozenset([name]) for name in library]
+        generated = [
+            frozenset(self.groups.get(launch.key, ())) - library
+            for kernel in self.kernels
+            if kernel.language != "extern"
+            for launch in kernel.launches
+        ]
+        return Traffic(self.nodes, [*called, *generated], self.hints, self.facts)
 
     def traffic_unfused(self) -> Traffic:
         """What launches would read, write and compute if each node had one of its own."""
         alone = [[node.name] for node in self.nodes]
         return Traffic(self.nodes, alone, self.hints, self.facts)
+
+    @functools.cached_property
+    def _unhomed(self) -> Traffic:
+        return Traffic(self.nodes, (), self.hints, self.facts)
 
 
 def estimate(graph: KernelGraph) -> None:
@@ -91,7 +111,7 @@ def estimate(graph: KernelGraph) -> None:
     for kernel in graph.kernels:
         traffic.used = {}
         for launch in kernel.launches:
-            named = [name for name in graph.groups.get(launch.key, ()) if name in traffic.nodes]
+            named = graph.named(launch.key)
             names = (
                 traffic.called(named, kernel.name)
                 if kernel.language == "extern"
@@ -100,7 +120,7 @@ def estimate(graph: KernelGraph) -> None:
             if named and not names:
                 # A part of a node has the node's name, followed by what it is.
                 node_name = named[0].partition(" ")[0]
-                kernel.absent |= dict.fromkeys(_FIELDS, ONLY_LAYOUT.format(node_name))
+                kernel.absent |= dict.fromkeys(_FIELDS, ONLY_INPUTS.format(node_name))
             launch.estimated_bytes = _estimate(traffic.bytes_of, names, kernel, "estimated_bytes")
             launch.estimated_operations = _estimate(
                 traffic.operations_of, names, kernel, "estimated_operations"
@@ -166,30 +186,31 @@ class Traffic:
             for name in group:
                 self.homes.setdefault(name, []).append(group)
 
-    def called(self, names: Iterable[str], kernel: str) -> list[str]:
-        """Of the nodes in a library call's name, the one that it computes.
+    def by_library(self, names: Iterable[str], kernel: str) -> list[str]:
+        """Of the nodes in a library call's name, those that calls of this library function compute.
 
         The others are its inputs, which Inductor computes in earlier kernels.
         """
         owners = [self._owner(self.nodes[name]) for name in names]
         owners = [node for node in owners if node.op != "placeholder" and not self.is_view(node)]
         plain = operator(kernel)
-        same = [node for node in owners if plain.startswith(operator_name(node.target).strip("_"))]
+        operators = {node.name: operator_name(node.target).strip("_") for node in owners}
+        longest = max(filter(plain.startswith, operators.values()), key=len, default=None)
+        same = [node for node in owners if operators[node.name] == longest]
         products = [node for node in owners if is_product(node.target)]
-        return [node.name for node in (same or products or owners)[-1:]]
+        return list(dict.fromkeys(node.name for node in same or products or owners[-1:]))
+
+    def called(self, names: Iterable[str], kernel: str) -> list[str]:
+        """Of the nodes in a library call's name, the one that it computes."""
+        return self.by_library(names, kernel)[-1:]
 
     def computed(self, names: Iterable[str], elsewhere: Collection[str]) -> list[str]:
-        """Of the nodes in a kernel's name, those that it computes.
+        """Of the nodes in a kernel's name, those that it computes, and no library call.
 
-        Kernels that prepare the inputs of a library's product are also named for that product. A
-        node with several results counts as one.
+        A node with several results counts as one.
         """
-        owners = {self._owner(self.nodes[name]).name: None for name in names}
-        computing = [
-            name
-            for name in owners
-            if not (name in elsewhere and is_product(self.nodes[name].target))
-        ]
+        owners = dict.fromkeys(self._owner(self.nodes[name]).name for name in names)
+        computing = [name for name in owners if name not in elsewhere]
         return computing if any(not self.is_view(self.nodes[name]) for name in computing) else []
 
     def bytes_of(self, names: Sequence[str]) -> int:

@@ -156,6 +156,48 @@ def test_what_cannot_be_told_is_said():
     assert scale.estimated_bytes == 2 * 4 * 4 * 8
 
 
+@pytest.fixture
+def operators():
+    """Gives a library with a pure operator, and one that also writes to an argument."""
+    with torch.library._scoped_library("compilescope_estimates", "FRAGMENT") as library:
+        library.define("pure(Tensor x) -> Tensor")
+        library.impl("pure", lambda x: x + 1, "CompositeExplicitAutograd")
+        library.define("writes(Tensor x, Tensor(a!) y) -> Tensor")
+        library.impl("writes", lambda x, y: y.copy_(x) + 1, "CompositeExplicitAutograd")
+        for name in ("pure", "writes"):
+            fake = lambda x, *_: torch.empty_like(x)  # noqa: E731
+            torch.library.register_fake(f"compilescope_estimates::{name}", fake, lib=library)
+        yield torch.ops.compilescope_estimates
+
+
+def test_a_kernel_before_a_custom_operator_does_not_contain_it(operators) -> None:
+    """Inductor names the kernel for the operator too, as it computes the operator's input."""
+    pure = cs.inspect(
+        lambda x: operators.pure(x.sin() * 2) + 1,
+        (torch.randn(1000),),
+        variants=("python",),
+        run=False,
+    )
+    kernel = pure.variant("python").compilations[0].kernels[0]
+    assert kernel.language == "cpp"
+    assert "pure" in kernel.name
+    assert kernel.estimated_bytes == 8000
+    assert kernel.estimated_operations == 2000
+    assert kernel.fusion
+    assert (kernel.fusion.nodes, kernel.fusion.saved_bytes) == (2, 8000)
+    assert kernel.fusion.saved == ["sin"]
+    writes = cs.inspect(
+        lambda x, y: operators.writes(x.sin(), y).cos() + y,
+        (torch.randn(100), torch.randn(100)),
+        variants=("python",),
+        run=False,
+    )
+    kernel = writes.variant("python").compilations[0].kernels[0]
+    assert kernel.estimated_bytes == 800
+    assert kernel.fusion
+    assert (kernel.fusion.saved_bytes, kernel.fusion.saved) == (0, [])
+
+
 def test_launches_of_one_library_call_differ(made):
     report, _ = made("inference")
     kernels = report.variant("python").compilations[0].kernels
