@@ -188,6 +188,22 @@ def test_a_loop_holds_what_its_last_round_gave() -> None:
     assert [b.bytes for b in memory.buffers if b.kind == "output"] == [64 * 64 * 4, 8]
 
 
+@pytest.mark.parametrize("wrapper", [False, True])
+def test_an_unused_result_of_a_library_call_takes_memory(wrapper: bool) -> None:
+    report = cs.inspect(
+        lambda x: torch.argsort(x * 2, dim=-1),
+        (torch.randn(100, 128),),
+        variants=(cs.Variant(cpp_wrapper=wrapper),),
+        run=False,
+    )
+    (memory,) = _only(report.variants[0]).memory
+    count = 100 * 128
+    assert memory.peak_bytes == (4 + 4 + 8) * count
+    assert memory.peak_unfused_bytes == (4 + 4 + 8) * count
+    (unused,) = [buffer for buffer in memory.buffers if buffer.born == 1 and not buffer.nodes]
+    assert (unused.kind, unused.bytes, unused.dtype) == ("temporary", 4 * count, "float32")
+
+
 def test_reuse_is_seen(reports: dict[str, cs.Report]) -> None:
     (memory,) = _only(reports["chain"].variants[0]).memory
     square = 64 * 64 * 4

@@ -35,6 +35,8 @@ class Storage:
     """What the launch that created it computes."""
     place: str = ""
     """Its index among several results, from 0."""
+    unused: bool = False
+    """Whether it is a result that the graph does not use, so that no node stands for it."""
     dies: int = FOREVER
     returned: bool = False
     names: list[Name] = field(default_factory=list)

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import msgspec
+
 from ...report import Node
 from ..graphs.operation_counts import IN_PLACE, ITEM, VIEWS, operator_name
 from ..text.sizes import BYTES, Hints, UnknownSize, count_of
+from .unused_results import UnusedResult, unused_result
 
 
 def unfused_peak(nodes: Sequence[Node], hints: Hints, used: dict[str, int]) -> float | None:
     """The peak; None if the size of a result is unknown.
 
     Inputs belong to the caller and do not count. A view takes no memory and keeps that of its
-    source. A result is freed after its last use; the graph's outputs stay.
+    source. A result is freed after its last use, and at once if it has none; the graph's outputs
+    stay.
     """
     last: dict[str, int] = {}
     owner: dict[str, str] = {}
@@ -37,6 +41,12 @@ def unfused_peak(nodes: Sequence[Node], hints: Hints, used: dict[str, int]) -> f
             peak = max(peak, live)
         if node.op == "output":
             break
+        unused = unused_result(node, by_name)
+        if unused is not None:
+            try:
+                peak = max(peak, live + _both_results(node, unused, by_name, hints, used))
+            except UnknownSize:
+                return None
         for name in free.get(place, ()):
             live -= sizes.pop(name, 0)
         if node.name not in last and owner[node.name] == node.name:
@@ -61,6 +71,15 @@ def _owner(node: Node, owner: dict[str, str], nodes: dict[str, Node]) -> str:
 
 def _writes(node: Node, owner: dict[str, str]) -> bool:
     return node.op == "call_function" and node.shape is not None and owner[node.name] == node.name
+
+
+def _both_results(
+    node: Node, unused: UnusedResult, nodes: dict[str, Node], hints: Hints, used: dict[str, int]
+) -> int:
+    """The memory of a node's used and unused result; the latter is freed at once."""
+    item = next(nodes[user] for user in node.users if user in nodes)
+    other = msgspec.structs.replace(item, dtype=unused.dtype)
+    return _bytes(item, hints, used) + _bytes(other, hints, used)
 
 
 def _bytes(node: Node, hints: Hints, used: dict[str, int]) -> int:

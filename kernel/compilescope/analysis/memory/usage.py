@@ -14,6 +14,7 @@ from .cpp_statements import read_cpp
 from .python_statements import read_python
 from .storage_lifetimes import Name, Storage, StorageTracker
 from .unfused import unfused_peak
+from .unused_results import add_unused
 
 HOW = (
     "Read from the wrapper's own allocations and frees, for the sizes that torch compiled "
@@ -59,6 +60,7 @@ def _memory(code: Code, text: str, artifact: str, nodes: Sequence[Node], hints: 
         read_python(text, regions, ledger)
     else:
         read_cpp(text, regions, ledger)
+    add_unused(ledger)
     memory = Memory(
         direction=code.direction,
         artifact="python" if artifact == "python" else "cpp",
@@ -152,6 +154,8 @@ def _nodes(
     If there are several, those count that are read outside of the launch.
     """
     storage = name.storage
+    if storage.unused:
+        return []
     if not storage.owned and name is storage.names[0]:
         return [name.name] if name.name in ledger.nodes else []
     written = next((step for step in steps.get(name.name, ()) if step >= name.born), None)
