@@ -172,7 +172,7 @@ class Traffic:
     def __init__(
         self,
         nodes: Sequence[Node],
-        groups: Iterable[Sequence[str]],
+        groups: Iterable[Collection[str]],
         hints: Hints,
         facts: NodeFacts,
     ) -> None:
