@@ -12,11 +12,13 @@ from ..report import STAGES, Code, Direction, Graph, Kernel, Node
 from .graphs.provenance import Provenance, earlier_nodes
 from .graphs.stages import GraphReader
 from .kernels.computed_parts import ComputedParts
+from .kernels.estimates import estimate
 from .kernels.fusion import add_fusions
 from .kernels.inductor_units import Unit
 from .kernels.kernels import add_origins, collect
 from .kernels.tiling import add_tilings
-from .kernels.work import KernelGraph, estimate
+from .kernels.unmarked_launches import add_nodes
+from .kernels.work import KernelGraph
 from .text.sizes import Hints
 from .text.wrapper_marks import Mark
 from .wrapper.baked_values import add_baked
@@ -143,6 +145,7 @@ def _code(
     artifact: str = "python" if texts.python is not None else "cpp"
     text = texts.python or texts.cpp or ""
     marks = scan(text, "python" if artifact == "python" else "cpp")
+    add_nodes(marks, post_grad)
     name = direction if number == 0 else f"{direction}.{number + 1}"
     regions = to_regions(marks, name)
     code.regions[artifact] = regions

@@ -178,8 +178,14 @@ VIEWS = frozenset(
 IN_PLACE = frozenset(("copy_", "fill_", "index_put_", "_unsafe_index_put_", "scatter_"))
 """Operators that write to the storage of their first argument, and return it."""
 
-INDEX_WRITES = frozenset(("index_put_", "_unsafe_index_put_"))
-"""Those of them that write to the elements that a list of indices selects."""
+ACCUMULATES = frozenset(("scatter_add", "scatter_reduce"))
+"""Operators that add to some elements of a copy of their first argument, one for each index."""
+
+UPDATES = frozenset((*ACCUMULATES, "scatter", "index_put", "_unsafe_index_put"))
+"""Operators that a library computes in place, in a copy of their first argument."""
+
+INDEX_WRITES = frozenset(("index_put", "index_put_", "_unsafe_index_put", "_unsafe_index_put_"))
+"""Those of both that write to the elements that a list of indices selects."""
 
 FOREACH_WRITES = frozenset(("_foreach_copy_", "_foreach_zero_"))
 """Operators that write to the tensors of their first list without reading them."""

@@ -11,17 +11,19 @@ import dataclasses
 import functools
 import itertools
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
 from ...report import Kernel, Node
 from ..graphs.operation_counts import (
+    ACCUMULATES,
     FOREACH_WRITES,
     GATHERS,
     IN_PLACE,
     INDEX_WRITES,
     ITEM,
+    UPDATES,
     VIEWS,
     is_product,
     of_one_tensor,
@@ -32,13 +34,9 @@ from ..text.brackets import split_list
 from ..text.sizes import BYTES, Hints, UnknownSize, count_of
 from ..wrapper.launch_pairs import operator
 
-NO_NODES = "torch recorded no graph nodes for this kernel, so nothing can be estimated."
 NO_FORMULA = "There is no formula for {}."
 NO_SHAPE = "The graph does not give the shape of {}."
 NO_BYTES = "The size of an element of {} is not known."
-ONLY_INPUTS = "It prepares inputs of {}; the graph does not say which buffers."
-DIFFERENT = "Its launches are of different sizes; each launch has its own estimate."
-_FIELDS = ("estimated_bytes", "estimated_operations")
 
 
 @dataclass(frozen=True)
@@ -92,66 +90,22 @@ class KernelGraph:
             if kernel.language != "extern"
             for launch in kernel.launches
         ]
-        return Traffic(self.nodes, [*called, *generated], self.hints, self.facts)
+        groups = [*called, *generated]
+        return Traffic(self.nodes, groups, self.hints, self.facts, self._updated(library))
 
     def traffic_unfused(self) -> Traffic:
         """What launches would read, write and compute if each node had one of its own."""
         alone = [[node.name] for node in self.nodes]
-        return Traffic(self.nodes, alone, self.hints, self.facts)
+        updated = self._updated(self.library_nodes())
+        return Traffic(self.nodes, alone, self.hints, self.facts, updated)
+
+    def _updated(self, library: Iterable[str]) -> frozenset[str]:
+        targets = {node.name: operator_name(node.target) for node in self.nodes}
+        return frozenset(name for name in library if targets[name] in UPDATES)
 
     @functools.cached_property
     def _unhomed(self) -> Traffic:
         return Traffic(self.nodes, (), self.hints, self.facts)
-
-
-def estimate(graph: KernelGraph) -> None:
-    """Fill in ``estimated_bytes`` and ``estimated_operations`` of launches and kernels."""
-    extern = graph.library_nodes()
-    traffic = graph.traffic()
-    for kernel in graph.kernels:
-        traffic.used = {}
-        for launch in kernel.launches:
-            named = graph.named(launch.key)
-            names = (
-                traffic.called(named, kernel.name)
-                if kernel.language == "extern"
-                else traffic.computed(named, extern)
-            )
-            if named and not names:
-                # A part of a node has the node's name, followed by what it is.
-                node_name = named[0].partition(" ")[0]
-                kernel.absent |= dict.fromkeys(_FIELDS, ONLY_INPUTS.format(node_name))
-            launch.estimated_bytes = _estimate(traffic.bytes_of, names, kernel, "estimated_bytes")
-            launch.estimated_operations = _estimate(
-                traffic.operations_of, names, kernel, "estimated_operations"
-            )
-        kernel.estimated_for = traffic.used
-        summarize(kernel)
-
-
-def summarize(kernel: Kernel) -> None:
-    """Give a kernel the estimates that all its launches share."""
-    for field in _FIELDS:
-        estimates = {getattr(launch, field) for launch in kernel.launches}
-        if len(estimates) == 1 and None not in estimates:
-            setattr(kernel, field, estimates.pop())
-            kernel.absent.pop(field, None)
-        elif len(estimates) > 1:
-            kernel.absent[field] = DIFFERENT
-        else:
-            kernel.absent.setdefault(field, NO_NODES)
-
-
-def _estimate(
-    count: Callable[[Sequence[str]], int], names: Sequence[str], kernel: Kernel, field: str
-) -> float | None:
-    if not names:
-        return None
-    try:
-        return float(count(names))
-    except UnknownSize as reason:
-        kernel.absent[field] = str(reason)
-        return None
 
 
 class Traffic:
@@ -167,6 +121,8 @@ class Traffic:
         The values that symbols had when torch compiled.
     facts
         What is known of the nodes; more is added.
+    updated
+        The nodes that a library computes in place. Generated kernels copy their first argument.
     """
 
     def __init__(
@@ -175,7 +131,9 @@ class Traffic:
         groups: Iterable[Collection[str]],
         hints: Hints,
         facts: NodeFacts,
+        updated: Collection[str] = (),
     ) -> None:
+        self.updated = updated
         self.nodes = {node.name: node for node in nodes}
         self.hints = hints
         self.facts = facts
@@ -207,13 +165,18 @@ class Traffic:
     def computed(self, names: Iterable[str], elsewhere: Collection[str]) -> list[str]:
         """Of the nodes in a kernel's name, those that it computes, and no library call.
 
-        A node with several results counts as one.
+        A node with several results counts as one. A node that a library computes in place stays:
+        the kernel copies its first argument.
         """
         owners = dict.fromkeys(self._owner(self.nodes[name]).name for name in names)
-        computing = [name for name in owners if name not in elsewhere]
+        computing = [name for name in owners if name not in elsewhere or name in self.updated]
         return computing if any(not self.is_view(self.nodes[name]) for name in computing) else []
 
-    def bytes_of(self, names: Sequence[str]) -> int:
+    def called_bytes(self, names: Sequence[str]) -> int:
+        """What a library call of these nodes reads and writes."""
+        return self.bytes_of(names, by_library=True)
+
+    def bytes_of(self, names: Sequence[str], *, by_library: bool = False) -> int:
         """What a kernel of these nodes reads from elsewhere, and writes for others."""
         inside = frozenset(names)
         read: dict[str, dict[str, int]] = {}
@@ -231,7 +194,12 @@ class Traffic:
             arguments = self._arguments(node)
             if operator_name(node.target) in GATHERS and node.shape is not None:
                 most = self._count(node)
-            back = operator_name(node.target) in IN_PLACE
+            updates = name in self.updated
+            if updates and not by_library:
+                arguments = arguments[:1]
+                if any(self._owner(self._base(used)[0]).name in inside for used in arguments):
+                    continue  # the library updates what the kernel computes
+            back = operator_name(node.target) in IN_PLACE or (updates and by_library)
             listed = self._listed_writes(node)
             is_overwriting = operator_name(node.target) in FOREACH_WRITES
             overwritten = {tensor.name for tensor in listed} if is_overwriting else ()
@@ -243,6 +211,8 @@ class Traffic:
                 base, count = self._base(used)
                 if back and place == 0:
                     written[base.name] = self._bytes(base, self._at_most(node, count))
+                    if operator_name(node.target) in ACCUMULATES:
+                        read[base.name] = {used.name: written[base.name]}
                 elif base.name not in inside and self._owner(base).name not in inside:
                     if place == 0 and most is not None:
                         count = min(count, most)
@@ -267,7 +237,8 @@ class Traffic:
         name = operator_name(node.target)
         if name in INDEX_WRITES:
             return min(count, self._selected(node, count))
-        index = (*self._positions(node), None, None, None)[2] if name == "scatter_" else None
+        is_scatter = name == "scatter_" or name in UPDATES
+        index = (*self._positions(node), None, None, None)[2] if is_scatter else None
         return count if index is None else min(count, self._count(index))
 
     def _selected(self, node: Node, count: int) -> int:
@@ -295,6 +266,10 @@ class Traffic:
 
     def operations_of(self, names: Sequence[str]) -> int:
         """What a kernel of these nodes computes."""
+        return self.called_operations([name for name in names if name not in self.updated])
+
+    def called_operations(self, names: Sequence[str]) -> int:
+        """What a library call of these nodes computes."""
         total = 0
         for name in names:
             node = self.nodes[name]
@@ -430,7 +405,7 @@ class Traffic:
                 return True
             if self.is_view(user):
                 pending += user.users
-            elif name not in inside:
+            elif name not in inside or name in self.updated:
                 homes = self.homes.get(name)
                 if not homes or any(node.name not in home for home in homes):
                     return True

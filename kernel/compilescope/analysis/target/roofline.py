@@ -13,9 +13,9 @@ from ...report import Compilation, Estimate, Kernel, Launch, Node
 from ...report.devices import Device
 from ...report.variant import Variant
 from ..graphs.operation_counts import is_product
+from ..kernels.estimates import DIFFERENT
 from ..kernels.launch_times import add_launch_times
 from ..kernels.rates import rate_of, specified
-from ..kernels.work import DIFFERENT
 from ..text.brackets import split_list
 from ..text.sizes import BYTES
 from ..wrapper.launches import (

@@ -136,8 +136,10 @@ class Body:
             return None
         is_kernel = head in self.kernels and attribute in ("", "run")
         has_handle = comments is not None and comments.handle is not None
-        if target in _NOT_LAUNCHES or not (
-            is_kernel or has_handle or target.startswith(_LIBRARIES)
+        if (
+            target in _NOT_LAUNCHES
+            or _clears(target)
+            or not (is_kernel or has_handle or target.startswith(_LIBRARIES))
         ):
             return None
         name = head if is_kernel else target
@@ -162,8 +164,14 @@ def _prepares(nodes: Sequence[ast.stmt]) -> bool:
             (ast.Assign(value=ast.Call(func=function)) | ast.Expr(value=ast.Call(func=function))),
             *_,
         ]:
-            return dotted(function) == "get_raw_stream" or dotted(function).endswith(".set_device")
+            name = dotted(function)
+            return name == "get_raw_stream" or name.endswith(".set_device") or _clears(name)
     return False
+
+
+def _clears(function: str) -> bool:
+    """Whether a call sets the workspace of the next kernel to zero, beneath its comments."""
+    return function.startswith("workspace_") and function.endswith(".zero_")
 
 
 def _checked(node: ast.stmt) -> list[str]:

@@ -8,7 +8,8 @@ import compilescope as cs
 import pytest
 import torch
 from compilescope.analysis.kernels.computed_parts import ComputedParts
-from compilescope.analysis.kernels.work import KernelGraph, estimate
+from compilescope.analysis.kernels.estimates import estimate
+from compilescope.analysis.kernels.work import KernelGraph
 from compilescope.report import Kernel, Launch, Node
 from compilescope.targets import known_devices
 

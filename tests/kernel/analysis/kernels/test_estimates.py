@@ -198,6 +198,36 @@ def test_a_kernel_before_a_custom_operator_does_not_contain_it(operators) -> Non
     assert (kernel.fusion.saved_bytes, kernel.fusion.saved) == (0, [])
 
 
+def test_a_scatter_in_place_counts_apart_from_the_copy() -> None:
+    report = cs.inspect(
+        lambda x, i: x.scatter_add(0, i, torch.ones_like(i, dtype=torch.float32)),
+        (torch.zeros(100_000), torch.randint(0, 100_000, (100,))),
+        variants={"python": cs.Variant(options={"cpp.threads": 2})},
+        run=False,
+    )
+    copy, scatter = report.variant("python").compilations[0].kernels
+    assert copy.estimated_operations == 0
+    assert copy.estimated_bytes == 2 * 4 * 100_000 + 400
+    assert scatter.nodes == ["scatter_add"]
+    assert scatter.sources
+    assert scatter.estimated_operations == 100
+    assert scatter.estimated_bytes == (8 + 4 + 2 * 4) * 100
+
+
+def test_clearing_a_workspace_is_no_launch_of_the_kernel() -> None:
+    report = cs.inspect(
+        lambda x: x.cumsum(1),
+        (torch.empty(100, 100_001),),
+        variants={"python": cs.Variant(target="h100")},
+        run=False,
+    )
+    (scan,) = report.variant("python").compilations[0].kernels
+    (launch,) = scan.launches
+    assert launch.text.startswith(f"{scan.name}.run(")
+    assert launch.estimated_bytes == 2 * 4 * 100 * 100_001
+    assert launch.estimated_us
+
+
 def test_launches_of_one_library_call_differ(made):
     report, _ = made("inference")
     kernels = report.variant("python").compilations[0].kernels
