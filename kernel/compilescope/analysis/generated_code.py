@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -28,6 +29,7 @@ from .wrapper.split import direction_of, split
 NO_CPP = "This variant launches its kernels from Python; cpp_wrapper is off."
 NO_PYTHON = "This variant launches its kernels from C++; cpp_wrapper is on."
 NO_CODE = "Inductor generated no code for this graph."
+_WORD = re.compile(r"[A-Za-z_]\w*")
 
 
 @dataclass
@@ -171,9 +173,21 @@ def _code(
     add_origins(regions, marks, kernels, provenance)
     groups = {region.key: region.nodes for region in regions if region.kind == "launch"}
     parts = ComputedParts(kernels, groups, post_grad, hints, text)
-    graph = KernelGraph(kernels, parts.groups, list(parts.nodes.values()), hints)
+    stored = frozenset(_stored(code.buffers, marks, text))
+    graph = KernelGraph(kernels, parts.groups, list(parts.nodes.values()), hints, stored)
     estimate(graph)
     add_fusions(graph)
     add_tilings(kernels)
     add_baked(kernels)
     return code, kernels
+
+
+def _stored(buffers: Mapping[str, str], marks: Sequence[Mark], text: str) -> Iterator[str]:
+    """The nodes whose buffers launches have; a fused kernel has no buffer for what stays inside."""
+    if not buffers:
+        return
+    lines = text.split("\n")
+    for mark in marks:
+        if mark.kind == "launch":
+            launch = "\n".join(lines[mark.call - 1 : mark.end])
+            yield from (buffers[word] for word in _WORD.findall(launch) if word in buffers)

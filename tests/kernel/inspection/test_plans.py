@@ -241,8 +241,9 @@ def test_fusion_counts_what_stays_inside(reports: dict[str, cs.Report]) -> None:
     assert library.fusion.kind == "library call"
     assert fused.fusion is not None
     assert fused.fusion.kind == "reduction"
-    assert {"sigmoid", "erf", "amax"} <= set(fused.fusion.saved)
-    assert not {"div", "sum_2", "mm"} & set(fused.fusion.saved)
+    assert {"sigmoid", "erf"} <= set(fused.fusion.saved)
+    # It writes the maximum to a buffer that no other kernel reads.
+    assert not {"amax", "div", "sum_2", "mm"} & set(fused.fusion.saved)
     # Of a chain of single operators nothing is saved.
     alone = _only(reports["chain"].variants[0]).kernels
     assert {k.fusion.nodes for k in alone if k.fusion} == {1, 2}

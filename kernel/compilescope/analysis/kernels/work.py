@@ -61,6 +61,8 @@ class KernelGraph:
     """The graph's, after the post-grad passes."""
     hints: Hints
     """The values that symbols had when torch compiled."""
+    stored: frozenset[str] = frozenset()
+    """The nodes whose values are known to be in buffers of the wrapper."""
     facts: NodeFacts = dataclasses.field(default_factory=NodeFacts)
 
     def library_nodes(self) -> set[str]:
@@ -91,7 +93,8 @@ class KernelGraph:
             for launch in kernel.launches
         ]
         groups = [*called, *generated]
-        return Traffic(self.nodes, groups, self.hints, self.facts, self._updated(library))
+        updated = self._updated(library)
+        return Traffic(self.nodes, groups, self.hints, self.facts, updated, self.stored)
 
     def traffic_unfused(self) -> Traffic:
         """What launches would read, write and compute if each node had one of its own."""
@@ -123,6 +126,8 @@ class Traffic:
         What is known of the nodes; more is added.
     updated
         The nodes that a library computes in place. Generated kernels copy their first argument.
+    stored
+        The nodes whose values are written to a buffer, even if no other kernel reads it.
     """
 
     def __init__(
@@ -132,8 +137,10 @@ class Traffic:
         hints: Hints,
         facts: NodeFacts,
         updated: Collection[str] = (),
+        stored: Collection[str] = (),
     ) -> None:
         self.updated = updated
+        self.stored = stored
         self.nodes = {node.name: node for node in nodes}
         self.hints = hints
         self.facts = facts
@@ -394,7 +401,9 @@ class Traffic:
         return [node] if node.shape is not None else []
 
     def leaves(self, node: Node, inside: frozenset[str]) -> bool:
-        """Whether a node outside reads the value instead of recomputing it."""
+        """Whether the value is stored, or a node outside reads it instead of recomputing it."""
+        if node.name in self.stored:
+            return True
         pending = list(node.users)
         while pending:
             name = pending.pop()

@@ -228,6 +228,23 @@ def test_clearing_a_workspace_is_no_launch_of_the_kernel() -> None:
     assert launch.estimated_us
 
 
+def test_what_a_kernel_stores_for_itself_leaves_it() -> None:
+    def update(x: torch.Tensor) -> torch.Tensor:
+        x.add_(1)
+        x[::2].mul_(3)
+        return x.sum(1)
+
+    report = cs.inspect(update, (torch.randn(64, 128),), variants=("python",), run=False)
+    compilation = report.variant("python").compilations[0]
+    (kernel,) = compilation.kernels
+    stored = {name for buffer in compilation.memory[0].buffers for name in buffer.nodes}
+    assert "slice_scatter_default" in stored
+    assert kernel.fusion
+    assert kernel.fusion.saved == ["add", "mul"]
+    # Reads and writes the input, writes what it stores and the sums.
+    assert kernel.estimated_bytes == 4 * (3 * 64 * 128 + 64)
+
+
 def test_launches_of_one_library_call_differ(made):
     report, _ = made("inference")
     kernels = report.variant("python").compilations[0].kernels
