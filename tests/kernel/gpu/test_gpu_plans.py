@@ -43,4 +43,5 @@ def test_tiles_are_those_that_torch_chose() -> None:
         assert kernel.tiling.extents
         assert kernel.tiling.tile
         assert kernel.fusion is not None
-        assert kernel.fusion.saved_bytes
+        # The last stage of the split sum adds up partial results, and fuses nothing.
+        assert kernel.fusion.saved_bytes or kernel is triton[-1]
