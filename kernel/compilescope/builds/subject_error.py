@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from ..report.problem import message_of
-from ..torch_api.failures import failures
+from ..torch_api.failures.places import users_part
 from ..torch_api.process.devices import settle
 
 _GROUPS: tuple[type[BaseException], ...] = tuple(
@@ -53,7 +53,7 @@ def without_our_frames(error: BaseException) -> BaseException:
             f"The call that compilescope inspected raised this. {type(error).__name__} is no "
             "Exception: it ends the inspection, and is no problem of the report."
         )
-    return error.with_traceback(failures.users_part(error))
+    return error.with_traceback(users_part(error))
 
 
 @contextmanager

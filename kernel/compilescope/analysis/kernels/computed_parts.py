@@ -216,8 +216,8 @@ class ComputedParts:
     def _convolution(self, key: str) -> str:
         """Of the nodes of a library's launch the convolution: the last; the others are inputs."""
         known = [name for name in self.groups.get(key, ()) if name in self.nodes]
-        found = [name for name in known if is_convolution(self.nodes[name].target)]
-        return found[-1] if found else ""
+        convolutions = [name for name in known if is_convolution(self.nodes[name].target)]
+        return convolutions[-1] if convolutions else ""
 
     def _rename(self, key: str, old: str, new: str) -> None:
         self.groups[key] = [new if name == old else name for name in self.groups[key]]

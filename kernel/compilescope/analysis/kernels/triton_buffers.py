@@ -63,14 +63,14 @@ def accesses(kernel: Kernel, call: str, hints: Hints) -> list[Access] | None:
         return None
     opened = start.end() - 1
     values = split_list(call[opened + 1 : closing(call, opened) - 1])
-    found: dict[str, Access] = {}
+    by_name: dict[str, Access] = {}
     for (name, kind), value in zip(signature_of(kernel.source), values, strict=False):
         if kind.startswith("*"):
             names = _BUFFER.findall(value)
-            found[name] = Access(names[0] if names else "", _DTYPES.get(kind[1:], ""))
+            by_name[name] = Access(names[0] if names else "", _DTYPES.get(kind[1:], ""))
     ranges = _ranges(kernel, hints)
     for match in _ACCESS.finditer(kernel.source):
-        access = found.get(match[2])
+        access = by_name.get(match[2])
         if access is None:
             continue  # scratch memory of the kernel's own
         access.read |= match[1] != "store"
@@ -79,12 +79,12 @@ def accesses(kernel: Kernel, call: str, hints: Hints) -> list[Access] | None:
         count = _count(index, ranges)
         known = count is not None and access.elements is not None
         access.elements = max(count or 0, access.elements or 0) if known else None
-    for name, access in found.items():
+    for name, access in by_name.items():
         if not access.read and not access.written:
             # The kernel accesses it by a block pointer or a descriptor.
             access.elements = None
             access.read, access.written = not name.startswith("out_"), not name.startswith("in_ptr")
-    return list(found.values())
+    return list(by_name.values())
 
 
 def _ranges(kernel: Kernel, hints: Hints) -> dict[str, int]:

@@ -7,23 +7,18 @@ otherwise to the subject.
 
 from __future__ import annotations
 
-import ast
-import os
 import re
 import traceback
-import types
 from collections.abc import Callable
-from pathlib import Path
 
 import msgspec
 import torch
 from torch._dynamo import exc as dynamo
 from torch._inductor import exc as inductor
-from torch.fx import Node
 from torch.fx.experimental.symbolic_shapes import ConstraintViolationError
 
 from ...package_folder import INSIDE
-from ...report import Break, Problem, SourceLine
+from ...report import Break, Problem
 from ...report.break_advice import OUTSIDE, TRACE_GRAD_ONLY, calls_backward
 from ...report.problem import (
     COMPILE_FAILED,
@@ -36,7 +31,8 @@ from ...report.problem import (
     message_of,
 )
 from ..trace.graphs import source_lines
-from . import backend, cpp, cpp_compiler, disk
+from . import backend, cpp, cpp_compiler, disk, operators
+from .places import last_traced, text_after, users_part, where_raised
 
 
 def explain(error: BaseException) -> Problem:
@@ -60,7 +56,7 @@ def before_call(error: BaseException, raiser: str) -> Problem:
             what=f"{raiser} raised {in_short(error)}.",
             why="It is its own exception, raised before there was a call to compile.",
             remedy="Make it work in a new process without compilescope first.",
-            where=_where(error),
+            where=where_raised(error),
             detail=_trace(error),
         )
     )
@@ -82,7 +78,7 @@ def under_compile(error: BaseException, *, backward: bool = False) -> Problem:
             what=_failed(error),
             why=_BACKWARD if backward else _CALL,
             remedy=_TRACE_GRAD if _DOUBLE_BACKWARD in message_of(error) else FIND_FAILING_PART,
-            where=_where(error),
+            where=where_raised(error),
             detail=_trace(error),
         )
     )
@@ -113,7 +109,7 @@ def of_way(error: BaseException) -> Problem:
             + (f": {line}" if (line := first_line_of(error)) else "."),
             why="The call works as it is written; deployed this way, it raises this.",
             remedy="This way to deploy does not support this call; choose another.",
-            where=_where(error),
+            where=where_raised(error),
             detail=_trace(error),
         )
     )
@@ -131,7 +127,7 @@ def _of_unsavable_guard(error: BaseException) -> Problem | None:
         "or a function, which a saved file cannot contain.",
         remedy="Choose another way, or do not change that object in the call: keep a cache in the "
         "arguments, for example.",
-        where=_where(error),
+        where=where_raised(error),
         detail=_trace(error),
     )
 
@@ -222,7 +218,7 @@ def _internal(error: BaseException, detail: str) -> Problem:
         what=_failed(error),
         why="An internal error of Dynamo or of the backend.",
         remedy=FIND_FAILING_PART,
-        where=_where(error),
+        where=where_raised(error),
         detail=detail,
     )
 
@@ -244,7 +240,7 @@ def subject_failure(error: BaseException) -> Problem:
         + (f": {line}" if (line := first_line_of(error)) else "."),
         why=why,
         remedy=remedy,
-        where=_where(error),
+        where=where_raised(error),
         detail=_trace(error),
     )
 
@@ -279,7 +275,8 @@ def _graph_break(error: BaseException) -> Problem:
     return Problem(
         severity="error",
         what=f"{FULLGRAPH_BREAK}: {kind}",
-        why=_after("Explanation: ", message) or _after("Developer debug context: ", message),
+        why=text_after("Explanation: ", message)
+        or text_after("Developer debug context: ", message),
         remedy=_hints(message),
         where=frames[-1] if frames else None,
         detail=message,
@@ -298,15 +295,15 @@ def _hints(message: str) -> str:
 def _higher_order(error: BaseException) -> Problem:
     """A function that is passed to torch.cond and its like breaks the graph."""
     message = message_of(error)
-    operator = _after("Higher Order Operator: ", message) or "A higher-order operator"
+    operator = text_after("Higher Order Operator: ", message) or "A higher-order operator"
     reason = message.partition("Got graph break/error:")[2].strip().partition("\n")[0]
     return Problem(
         severity="error",
         what=f"{operator} takes only functions without a graph break"
         + (f": {reason.rstrip('.')}." if reason else "."),
-        why=_after("Explanation: ", message) or first_line_of(error),
+        why=text_after("Explanation: ", message) or first_line_of(error),
         remedy=_hints(message) or "Take what breaks the graph out of the functions it is given.",
-        where=_last_traced(error),
+        where=last_traced(error),
         detail=message,
     )
 
@@ -322,112 +319,13 @@ def _restriction(error: BaseException) -> Problem:
         what=f"{COMPILE_FAILED}: {failure}",
         why="It is a restriction of torch.compile on the code that it takes.",
         remedy=(advice or "Rewrite the line, or keep it out with torch.compiler.disable.") + see,
-        where=_last_traced(error),
+        where=last_traced(error),
         detail=message,
     )
 
 
 _ADVICE = re.compile(r"(?:(Consider .*?\.) (?=[A-Z]))?(.*)")
 """The first line of torch's message: what it advises, if it does, and what went wrong."""
-
-
-def _last_traced(error: BaseException) -> SourceLine | None:
-    """The user's last line that Dynamo traced."""
-    stack = getattr(error, "real_stack", None) or []
-    users = [frame for frame in stack if not _is_internal(frame.filename)]
-    frames = source_lines("".join(traceback.format_list(users)))
-    return frames[-1] if frames else _where(error)
-
-
-def _unknown_operator(error: BaseException) -> Problem:
-    return _at_operator(
-        error,
-        "Inductor has no code for the operator",
-        remedy="Register a lowering or a decomposition, or keep the call out with "
-        "torch.compiler.disable.",
-    )
-
-
-def _lowering(error: BaseException) -> Problem:
-    # Raised while an operator is lowered to code; most of these operators do have a lowering.
-    return _at_operator(
-        error,
-        "Inductor failed on the operator",
-        remedy="Remove the options that the reason names, or keep the call out with "
-        "torch.compiler.disable.",
-    )
-
-
-def _at_operator(error: BaseException, what: str, *, remedy: str) -> Problem:
-    message = message_of(error)
-    target = re.search(r"target: (\S+)", message)
-    frames = source_lines(message) or _lowered(error)
-    return Problem(
-        severity="error",
-        what=f"{what} {target.group(1) if target else ''}".rstrip() + ".",
-        why=first_line_of(error),
-        remedy=remedy,
-        where=frames[-1] if frames else None,
-        detail=message,
-    )
-
-
-def _lowered(error: BaseException) -> list[SourceLine]:
-    """The source line of the node that was being lowered; some messages do not name it."""
-    for frame, _ in traceback.walk_tb(error.__traceback__):
-        node = frame.f_locals.get("n") if frame.f_code.co_name == "run_node" else None
-        if isinstance(node, Node):
-            return source_lines(node.meta.get("stack_trace") or "")
-    return []
-
-
-def _fake(error: BaseException) -> Problem:
-    message = message_of(error)
-    explained = _after("Explanation: ", message)
-    called = _CALLED.search(explained)
-    operator = f"The operator {called[1] or called[2]}" if called else "An operator"
-    return Problem(
-        severity="error",
-        what=f"{operator} failed on fake tensors, as Dynamo traces it.",
-        # The operator's own exception comes last, after Dynamo's arguments.
-        why=_raised(explained.rpartition(": got ")[2]) or first_line_of(error),
-        remedy=_REGISTER if _is_custom(explained) else _TEST,
-        where=_last_traced(error),
-        detail=message,
-    )
-
-
-_REGISTER = (
-    "If the call works without torch.compile, give the operator a fake implementation "
-    "(torch.library.register_fake)."
-)
-_TEST = (
-    "If the call works without torch.compile, as it catches this error, let it test sizes and "
-    "types before it calls the operator."
-)
-_CALLED = re.compile(
-    r"call_(?:function|method) (?:<(?:built-in )?(?:function|method) (\w+)[^>]*>|([\w.]+))\("
-)
-"""The node that failed: ``call_function mylib.double.default(``, ``call_method view(``."""
-_EXCEPTION = re.compile(r"(\w+)\((.*)\)", re.DOTALL)
-
-
-def _raised(exception: str) -> str:
-    """An exception's type and message, of its representation: ``ValueError('too long')``."""
-    match = _EXCEPTION.fullmatch(exception)
-    try:
-        message = ast.literal_eval(match[2]) if match else None
-    except (ValueError, SyntaxError):
-        return exception
-    return f"{match[1]}: {message}" if match and isinstance(message, str) else exception
-
-
-_OPERATOR = re.compile(r"call_function (?!aten\.|prims\.)\w+\.\w+\.\w+\(")
-
-
-def _is_custom(explained: str) -> bool:
-    """Whether a node that failed calls an operator that is not torch's own, by namespace."""
-    return _OPERATOR.search(explained) is not None
 
 
 _LIMIT = "Dynamo recompile limit exceeded"
@@ -440,7 +338,7 @@ def _limit(error: BaseException) -> Problem:
     return Problem(
         severity="error",
         what="The recompile limit was hit.",
-        why=_after("Explanation: ", message) or first_line_of(error),
+        why=text_after("Explanation: ", message) or first_line_of(error),
         remedy="TORCH_LOGS=recompiles says what changes from call to call: mark a size with "
         "torch._dynamo.mark_dynamic, pass another value as a tensor. If each case is meant to be "
         f"compiled, raise torch._dynamo.config.{name}.",
@@ -482,47 +380,15 @@ def _stance(error: BaseException) -> Problem | None:
 _KINDS: list[tuple[type[BaseException], Callable[[BaseException], Problem | None]]] = [
     (inductor.InvalidCxxCompiler, cpp_compiler.no_compiler),
     (inductor.CppCompileError, cpp_compiler.compile_error),
-    (inductor.MissingOperatorWithoutDecomp, _unknown_operator),
-    (inductor.MissingOperatorWithDecomp, _unknown_operator),
-    (inductor.LoweringException, _lowering),
+    (inductor.MissingOperatorWithoutDecomp, operators.unknown_operator),
+    (inductor.MissingOperatorWithDecomp, operators.unknown_operator),
+    (inductor.LoweringException, operators.lowering),
     (dynamo.UncapturedHigherOrderOpError, _higher_order),
     (dynamo.UserError, _restriction),
     (dynamo.Unsupported, _graph_break),
     (dynamo.FailOnRecompileLimitHit, _limit),
-    (dynamo.TorchRuntimeError, _fake),
+    (dynamo.TorchRuntimeError, operators.fake_tensors),
     (OSError, disk.not_written),
     (ConstraintViolationError, _not_dynamic),
     (RuntimeError, _stance),
 ]
-
-
-def _where(error: BaseException) -> SourceLine | None:
-    frames = traceback.extract_tb(error.__traceback__)
-    users = [frame for frame in frames if not _is_internal(frame.filename)]
-    if not users:
-        return None
-    last = users[-1]
-    return SourceLine(
-        file=last.filename, line=last.lineno or 0, function=last.name, code=last.line or ""
-    )
-
-
-def users_part(error: BaseException) -> types.TracebackType | None:
-    """The traceback from the first frame that is the user's."""
-    current = error.__traceback__
-    while current is not None and _is_internal(current.tb_frame.f_code.co_filename):
-        current = current.tb_next
-    return current or error.__traceback__
-
-
-_INTERNAL = (f"{Path(torch.__file__).parent}{os.sep}", INSIDE)
-"""The folders of torch and compilescope: frames in them are not the user's."""
-
-
-def _is_internal(file: str) -> bool:
-    return file.startswith(_INTERNAL)
-
-
-def _after(label: str, text: str) -> str:
-    match = re.search(rf"^\s*{re.escape(label)}(.*)$", text, re.MULTILINE)
-    return match.group(1) if match else ""

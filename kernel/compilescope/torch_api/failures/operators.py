@@ -1,0 +1,112 @@
+"""Turns exceptions about a single operator into problems.
+
+Relies on the messages of ``torch._inductor.exc.LoweringException`` and of
+``torch._dynamo.exc.TorchRuntimeError``.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import traceback
+
+from torch.fx import Node
+
+from ...report import Problem, SourceLine
+from ...report.problem import first_line_of, message_of
+from ..trace.graphs import source_lines
+from .places import last_traced, text_after
+
+
+def unknown_operator(error: BaseException) -> Problem:
+    """The problem of an operator that Inductor has no code for."""
+    return _at_operator(
+        error,
+        "Inductor has no code for the operator",
+        remedy="Register a lowering or a decomposition, or keep the call out with "
+        "torch.compiler.disable.",
+    )
+
+
+def lowering(error: BaseException) -> Problem:
+    """The problem of an operator whose lowering failed."""
+    # Raised while an operator is lowered to code; most of these operators do have a lowering.
+    return _at_operator(
+        error,
+        "Inductor failed on the operator",
+        remedy="Remove the options that the reason names, or keep the call out with "
+        "torch.compiler.disable.",
+    )
+
+
+def _at_operator(error: BaseException, what: str, *, remedy: str) -> Problem:
+    message = message_of(error)
+    target = re.search(r"target: (\S+)", message)
+    frames = source_lines(message) or _lowered(error)
+    return Problem(
+        severity="error",
+        what=f"{what} {target.group(1) if target else ''}".rstrip() + ".",
+        why=first_line_of(error),
+        remedy=remedy,
+        where=frames[-1] if frames else None,
+        detail=message,
+    )
+
+
+def _lowered(error: BaseException) -> list[SourceLine]:
+    """The source line of the node that was being lowered; some messages do not name it."""
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        node = frame.f_locals.get("n") if frame.f_code.co_name == "run_node" else None
+        if isinstance(node, Node):
+            return source_lines(node.meta.get("stack_trace") or "")
+    return []
+
+
+def fake_tensors(error: BaseException) -> Problem:
+    """The problem of an operator that failed on fake tensors."""
+    message = message_of(error)
+    explained = text_after("Explanation: ", message)
+    called = _CALLED.search(explained)
+    operator = f"The operator {called[1] or called[2]}" if called else "An operator"
+    return Problem(
+        severity="error",
+        what=f"{operator} failed on fake tensors, as Dynamo traces it.",
+        # The operator's own exception comes last, after Dynamo's arguments.
+        why=_raised(explained.rpartition(": got ")[2]) or first_line_of(error),
+        remedy=_REGISTER if _is_custom(explained) else _TEST,
+        where=last_traced(error),
+        detail=message,
+    )
+
+
+_REGISTER = (
+    "If the call works without torch.compile, give the operator a fake implementation "
+    "(torch.library.register_fake)."
+)
+_TEST = (
+    "If the call works without torch.compile, as it catches this error, let it test sizes and "
+    "types before it calls the operator."
+)
+_CALLED = re.compile(
+    r"call_(?:function|method) (?:<(?:built-in )?(?:function|method) (\w+)[^>]*>|([\w.]+))\("
+)
+"""The node that failed: ``call_function mylib.double.default(``, ``call_method view(``."""
+_EXCEPTION = re.compile(r"(\w+)\((.*)\)", re.DOTALL)
+
+
+def _raised(exception: str) -> str:
+    """An exception's type and message, of its representation: ``ValueError('too long')``."""
+    match = _EXCEPTION.fullmatch(exception)
+    try:
+        message = ast.literal_eval(match[2]) if match else None
+    except (ValueError, SyntaxError):
+        return exception
+    return f"{match[1]}: {message}" if match and isinstance(message, str) else exception
+
+
+_OPERATOR = re.compile(r"call_function (?!aten\.|prims\.)\w+\.\w+\.\w+\(")
+
+
+def _is_custom(explained: str) -> bool:
+    """Whether a node that failed calls an operator that is not torch's own, by namespace."""
+    return _OPERATOR.search(explained) is not None
