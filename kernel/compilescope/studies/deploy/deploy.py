@@ -7,7 +7,6 @@ from pathlib import Path
 
 import msgspec
 import torch
-from torch.utils._pytree import tree_leaves
 
 from ...analysis.graphs.repeated_blocks import differing_value, is_torchs_own
 from ...processes.folders import temporary
@@ -16,6 +15,7 @@ from ...report.measurements.recommendation import judge
 from ...report.problem import Problem
 from ...subject.subject import describe
 from ...torch_api.dynamo.compile_variant import modes
+from ...torch_api.operators.tensors import has_other_values
 from ..context import StudyContext
 from ..first_calls.processes import first_call, packed, task
 from .way_process import COMMAND, Phase, WayResult
@@ -85,10 +85,7 @@ def _subject(study: StudyContext) -> Subject:
         blocks_are_torchs=torchs_own,
         blocks_differ=next(filter(None, differing), ""),
         modes=modes(),
-        has_numbers=any(
-            value is not None and not isinstance(value, torch.Tensor)
-            for value in tree_leaves((list(study.args), dict(study.kwargs)))
-        ),
+        has_numbers=has_other_values(study.args, study.kwargs),
         features=frozenset(features),
         names_repeated=is_module and names_repeated_blocks(study.fn),
     )

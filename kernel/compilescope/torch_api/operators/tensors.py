@@ -1,16 +1,18 @@
 """Reads and restores tensors without autograd or a subclass noticing.
 
 Relies on ``torch._C.DisableTorchFunctionSubclass``, ``_autograd._unsafe_set_version_counter``,
-``Tensor._backward_hooks`` and ``Tensor._post_accumulate_grad_hooks``: the same in 2.11 to 2.15.
+``Tensor._backward_hooks``, ``Tensor._post_accumulate_grad_hooks`` and ``torch.utils._pytree``: the
+same in 2.11 to 2.15.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import torch
+from torch.utils._pytree import tree_leaves
 
 
 @contextmanager
@@ -106,3 +108,15 @@ def memory_of(tensor: torch.Tensor) -> tuple[int, int]:
     """The tensor's memory, identified by a number, and its size in bytes."""
     storage = tensor.untyped_storage()
     return storage._cdata, storage.nbytes()
+
+
+def has_other_values(args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
+    """Whether some arguments, or what is in them, are neither tensors nor None.
+
+    Examples
+    --------
+    >>> has_other_values([torch.ones(2)], {"mask": None}), has_other_values([{"scale": 0.5}], {})
+    (False, True)
+    """
+    leaves = tree_leaves((list(args), dict(kwargs)))
+    return any(leaf is not None and not isinstance(leaf, torch.Tensor) for leaf in leaves)
