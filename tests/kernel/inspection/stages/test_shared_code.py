@@ -29,7 +29,7 @@ pytestmark = pytest.mark.slow
 
 
 class Model(nn.Module):
-    """A language model with its loss."""
+    """A language model with its loss, or its logits where there are no targets."""
 
     def __init__(self, depth: int, dropout: float) -> None:
         super().__init__()
@@ -37,15 +37,23 @@ class Model(nn.Module):
         self.blocks = nn.Sequential(*[Block(64, 4, dropout) for _ in range(depth)])
         self.norm, self.head = nn.LayerNorm(64), nn.Linear(64, 100, bias=False)
 
-    def forward(self, tokens: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+    def forward(self, tokens: torch.Tensor, targets: torch.Tensor | None) -> torch.Tensor:
         x = self.tokens(tokens) + self.places(torch.arange(tokens.shape[1]))
         logits = self.head(self.norm(self.blocks(x)))
+        if targets is None:
+            return logits
         return functional.cross_entropy(logits.flatten(0, 1), targets.flatten())
 
 
 def gpt(depth: int, dropout: float = 0.0) -> Call:
     tokens = torch.randint(100, (2, 16))
     return Call(Model(depth, dropout), (tokens, tokens.clone()))
+
+
+def logits() -> Call:
+    """A graph whose backward keeps sums of a layer norm on the stack."""
+    tokens = torch.randint(100, (1, 16))
+    return Call(Model(2, 0.0), (tokens, None))
 
 
 def trained() -> Call:
@@ -80,6 +88,7 @@ def written_in_place() -> Call:
 
 SUBJECTS: dict[str, tuple[Callable[[], Call], bool]] = {
     "a language model's step": (lambda: gpt(2, 0.1), False),
+    "a language model's logits": (logits, False),
     "convolutions, trained": (
         lambda: Call(nn.Sequential(Residual(8), Residual(8)), (torch.randn(2, 8, 12, 12),)),
         False,

@@ -67,7 +67,9 @@ class Generated:
 
     parts: tuple[_Part, ...]
     scheduled: tuple[int, ...]
-    lines: tuple[str | tuple[int, str], ...]
+    lines: tuple[str | tuple[int | str, str], ...]
+    """Lines; one that is omitted if its buffer is not needed is a pair. A local buffer has no number:
+    its name occurs in the code."""
     threads: int | None
     """The parallel section that is open at the end."""
     inputs: tuple[tuple[int, str], ...]
@@ -91,11 +93,16 @@ class Watch:
         self._numbers = names.numbers
         self._removed = set(self._graph.removed_buffers)
         self.parts: list[Callable[[], _Part]] = []
+        self.local_names: set[str] = set()
+        """What torch calls the buffers that are kept on the stack; counted from 0 in each kernel."""
 
     def generate(self, original: Callable[..., None], arguments: Any, nodes: Sequence[Any]) -> None:
         """Let torch generate the loops of nodes, and record what it decides."""
         from torch._inductor import config
+        from torch._inductor.virtualized import V
 
+        context = V.local_buffer_context
+        self.local_names.update(getattr(context, "local_buffers", ()))
         graph, may_reuse = self._graph, bool(config.inplace_buffers)
         local = [name for name in graph.removed_buffers if name not in self._removed]
         restored = self._removed - set(graph.removed_buffers)
@@ -192,7 +199,7 @@ def _results(
     return Generated(
         parts=tuple(part() for part in watch.parts),
         scheduled=tuple(positions[id(scheduled_node)] for scheduled_node in scheduled),
-        lines=tuple(_line(line, numbers) for line in lines),
+        lines=tuple(_line(line, numbers, watch.local_names) for line in lines),
         threads=kernel_group.ws.num_threads if kernel_group.ws.in_parallel else None,
         inputs=tuple((numbers[name], inner) for name, inner in arguments.input_buffers.items()),
         outputs=tuple((numbers[name], inner) for name, inner in arguments.output_buffers.items()),
@@ -212,7 +219,9 @@ def _results(
 _WORD = re.compile(r"\w+")
 
 
-def _line(line: Any, numbers: dict[str, int]) -> str | tuple[int, str]:
+def _line(
+    line: Any, numbers: dict[str, int], local_names: set[str]
+) -> str | tuple[int | str, str]:
     from torch._inductor.codegen.common import DeferredLine
 
     text = line if isinstance(line, str) else line.line
@@ -222,7 +231,7 @@ def _line(line: Any, numbers: dict[str, int]) -> str | tuple[int, str]:
         return line
     if type(line) is not DeferredLine:
         raise UnknownError(type(line).__name__)
-    return numbers[line.name], text
+    return line.name if line.name in local_names else numbers[line.name], text
 
 
 def repeat(generated: Generated, scheduling: Any, group: Group, node: Any) -> None:
@@ -262,10 +271,13 @@ def repeat(generated: Generated, scheduling: Any, group: Group, node: Any) -> No
     }
     arguments.sizevars = dict(generated.sizes)
     _open_section(kernel_group, generated.threads)
-    kernel_group.loops_code._lines.extend(
-        line if isinstance(line, str) else DeferredLine(names[line[0]], line[1])
-        for line in generated.lines
-    )
+    for line in generated.lines:
+        if isinstance(line, str):
+            kernel_group.loops_code._lines.append(line)
+        else:
+            buffer, text = line
+            name = buffer if isinstance(buffer, str) else names[buffer]
+            kernel_group.loops_code._lines.append(DeferredLine(name, text))
     kernel_group.scheduled_nodes += [nodes[position] for position in generated.scheduled]
     if scheduling._get_scheduled_num_args() > scheduling.MAX_FUSED_KERNEL_ARGS_NUM:
         scheduling._set_flush_status(True)
