@@ -36,7 +36,7 @@ from .cuda_graph_counts import MORE_CALLS, count, may_record
 from .eager_call import partly_compiled
 from .kernel_first_runs import add_first_runs
 from .subject_error import CALL_ERRORS, SubjectError
-from .warm_rebuild import add_warm, rebuild
+from .warm_rebuild import LAST, WarmRebuilds
 
 SECONDS_PER_VARIANT = 0.4
 """How long a variant is timed for the cell's first result. A longer measurement may follow."""
@@ -51,6 +51,7 @@ def build_variants(
     variants: Mapping[str, Variant],
     snapshot: Snapshot,
     monitor: Monitor,
+    again: WarmRebuilds,
     keep: Callable[[str, Askable], None] = lambda name, askable: None,
     together: RankAgreement = ALONE,
     opened: Opened = _NONE,
@@ -59,7 +60,8 @@ def build_variants(
     """Builds and checks variants; yields the report of each as it grows.
 
     Every variant starts from the state in ``snapshot``, which the caller owns. The caller has
-    opened ``builds``, which keeps the builds. ``keep`` is called with a variant's name and its
+    opened ``builds``, which keeps the builds. ``again`` gets those to be repeated with warm caches,
+    and their caches. ``keep`` is called with a variant's name and its
     guards, for checks afterwards. Ranks that work ``together`` call the subject equally often,
     whatever a single one finds. Variants in ``opened`` are compiled already: they are called, not
     built. ``between`` is called with the name of each variant that was built, before the next one.
@@ -107,6 +109,7 @@ def build_variants(
             together.all(False)
             continue
         builds.begin(name)
+        is_temporary = True
         try:
             # Agreed on before the call: a rank without a folder does not make it.
             if not together.all(True):
@@ -153,38 +156,19 @@ def build_variants(
                 folder=folder,
                 together=together,
             )
-            yield report
             if variant.uses_inductor:
-                monitor.step(
-                    "compiling again, with warm caches",
-                    variant=name,
-                    fraction=(index + 0.8) / (len(variants) + 1),
-                )
-                again = builds.code_copies.copy()
-                try:
-                    warm = rebuild(
-                        builds.fn,
-                        builds.args,
-                        builds.kwargs,
-                        variant=variant,
-                        code_copies=builds.code_copies,
-                        code_set=again,
-                        folder=folder,
-                        backward=snapshot.backward,
-                    )
-                finally:
-                    builds.code_copies.install(code_set)
-                add_warm(report, warm)
-                yield report
-                together.all(warm.problem is None)
+                report.absent["warm_compile_time"] = LAST
+                again.add(name, variant, code_set, folder)
+                is_temporary = False
+            yield report
         except OSError as error:
             yield _failed(name, variant, failures.explain(error))
             if together is not ALONE:  # other ranks may make a call that this one skips
                 raise
         finally:
             snapshot.restore()
-            # Libraries loaded from it stay usable.
-            shutil.rmtree(folder, ignore_errors=True)
+            if is_temporary:  # libraries loaded from it stay usable
+                shutil.rmtree(folder, ignore_errors=True)
         if index + 1 < len(variants):
             between(name)
 

@@ -121,6 +121,10 @@ class BuiltVariants:
         self.drop(name)
         self._code.begin(name)
 
+    def resume(self, name: str) -> None:
+        """Assigns further compilations to a build that is kept."""
+        self._code.begin(name)
+
     def add(self, built: Built, variant: Variant) -> None:
         """Keeps a build as the latest, and evicts the oldest if there are too many."""
         call, args, kwargs = built.call, self.args, self.kwargs

@@ -1,11 +1,13 @@
-"""Compiles a variant a second time, with the caches that the first compilation filled."""
+"""Compiles variants a second time, with the caches that the first compilations filled."""
 
 from __future__ import annotations
 
+import shutil
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from types import TracebackType
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -17,6 +19,8 @@ from ..capture.renumber import renumber
 from ..isolation.code_swap import CodeCopies, CodeSet
 from ..isolation.muted_output import quiet
 from ..isolation.own_backward import Backward
+from ..isolation.user_state import Snapshot
+from ..progress.progress import Monitor
 from ..report import CacheEvent, Compilation, VariantReport
 from ..report.problem import Problem
 from ..report.variant import Variant
@@ -26,9 +30,12 @@ from ..torch_api.failures import failures
 from ..torch_api.process import caches
 from ..torch_api.process.devices import settle
 from ..torch_api.trace.spans import timed
+from .built_variants import BuiltVariants
 from .comparison.call_result import outcome_of
+from .comparison.rank_agreement import ALONE, RankAgreement
 from .subject_error import CALL_ERRORS
 
+LAST = "This is measured last, after the first timings."
 FAILED = "Compiling again with warm caches failed: {}"
 NOT_CACHED = (
     "torch did not cache this compilation, so a new process pays for it again. {cache}: {reason}"
@@ -43,6 +50,86 @@ class Rebuilt(msgspec.Struct, kw_only=True):
     call_s: float = 0.0
     """The call and, for a subject that trains, its backward."""
     problem: Problem | None = None
+
+
+class _Build(NamedTuple):
+    """A build that is to be repeated."""
+
+    name: str
+    variant: Variant
+    code_set: CodeSet
+    folder: Path
+
+
+class WarmRebuilds:
+    """The builds of a run that are repeated with warm caches, after their first timings.
+
+    As a context manager, it keeps the caches in the block, and removes them afterwards. Libraries
+    that were loaded from them stay usable.
+    """
+
+    def __init__(self) -> None:
+        self._builds: list[_Build] = []
+
+    def __enter__(self) -> WarmRebuilds:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: object, traceback: TracebackType | None
+    ) -> None:
+        for build in self._builds:
+            shutil.rmtree(build.folder, ignore_errors=True)
+
+    def add(self, name: str, variant: Variant, code_set: CodeSet, folder: Path) -> None:
+        """Takes over the folder with the caches of a build."""
+        self._builds.append(_Build(name, variant, code_set, folder))
+
+    def results(
+        self,
+        builds: BuiltVariants,
+        snapshot: Snapshot,
+        monitor: Monitor,
+        together: RankAgreement,
+    ) -> Iterator[tuple[str, Rebuilt]]:
+        """Repeats the builds, and yields each by the variant's name.
+
+        Parameters
+        ----------
+        builds
+            Where the first builds are kept; the caller has opened them.
+        snapshot
+            The state that each build starts from, and that is restored afterwards.
+        together
+            The ranks that build the same variants.
+        """
+        total = len(self._builds)
+        for index, build in enumerate(self._builds):
+            monitor.step(
+                "compiling again, with warm caches",
+                variant=build.name,
+                fraction=(total + (1 + index / total) / 2) / (total + 1),
+            )
+            builds.resume(build.name)
+            try:
+                rebuilt = rebuild(
+                    builds.fn,
+                    builds.args,
+                    builds.kwargs,
+                    variant=build.variant,
+                    code_copies=builds.code_copies,
+                    code_set=builds.code_copies.copy(),
+                    folder=build.folder,
+                    backward=snapshot.backward,
+                )
+            except OSError as error:
+                if together is not ALONE:  # other ranks may make a call that this one skips
+                    raise
+                rebuilt = Rebuilt(problem=failures.explain(error))
+            finally:
+                builds.code_copies.install(build.code_set)
+                snapshot.restore()
+            yield build.name, rebuilt
+            together.all(rebuilt.problem is None)
 
 
 def rebuild(
@@ -89,6 +176,7 @@ def add_warm(report: VariantReport, warm: Rebuilt) -> None:
         aside. What a process pays once whatever it compiles is in neither time: starting Python,
         importing torch, hashing torch's own files.
     """
+    report.absent.pop("warm_compile_time", None)
     if warm.problem is not None:
         report.absent["warm_compile_time"] = FAILED.format(warm.problem.what)
         return

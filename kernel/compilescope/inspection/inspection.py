@@ -19,6 +19,7 @@ from ..builds.comparison.rank_agreement import ALONE, RankAgreement
 from ..builds.first_compilation import make_ready
 from ..builds.live_measurement import Measurement
 from ..builds.measurement_state import MeasurementProgress
+from ..builds.warm_rebuild import WarmRebuilds
 from ..guards.evaluate_guards import runs
 from ..guards.variant_guards import VariantGuards
 from ..isolation.code_swap import CodeCopies
@@ -234,12 +235,13 @@ class Inspection:
             self.study([aim.name for aim in aims], study_names(target=True), monitor)
 
     def _run(self, requested: Mapping[str, Variant], monitor: Monitor) -> None:
-        with self._open() as snapshot:
+        with self._open() as snapshot, WarmRebuilds() as rebuilds:
             timings = FirstTimings(
                 self.report, self.results, self._builds, requested, snapshot, monitor
             )
-            self._build(requested, snapshot, monitor, between=timings.between)
+            self._build(requested, snapshot, monitor, rebuilds, between=timings.between)
             timings.afterwards(self._measurement.timings())
+            self._rebuild(rebuilds, snapshot, monitor)
 
     @in_separate_context
     def build(
@@ -266,8 +268,8 @@ class Inspection:
             for variant in self.report.variants
             if variant.name in names and self._is_callable(variant)
         }
-        with self._open() as snapshot:
-            self._build(requested, snapshot, monitor, together)
+        with self._open() as snapshot, WarmRebuilds() as rebuilds:
+            self._build(requested, snapshot, monitor, rebuilds, together)
             ready = [
                 name for name, variant in requested.items() if self._builds.find(name, variant)
             ]
@@ -277,6 +279,7 @@ class Inspection:
             with quiet():
                 timings = time(calls, snapshot.restore)
             self.results.put_timings(timings)
+            self._rebuild(rebuilds, snapshot, monitor, together)
 
     @in_separate_context
     def measure(
@@ -315,7 +318,7 @@ class Inspection:
                 fit = self._builds.fit(requested, snapshot, monitor)
                 missing = {name: variant for name, variant in requested.items() if name not in fit}
                 if missing:
-                    self._build(missing, snapshot, monitor)
+                    self._build_completely(missing, snapshot, monitor)
                 ready = [
                     name for name, variant in requested.items() if self._builds.find(name, variant)
                 ]
@@ -357,7 +360,7 @@ class Inspection:
         built = any(STUDIES[study].needs_build for study in studies)
         if missing and built:
             with self._open() as snapshot:
-                self._build(missing, snapshot, monitor)
+                self._build_completely(missing, snapshot, monitor)
         able = [
             variant
             for variant in self.report.variants
@@ -406,6 +409,7 @@ class Inspection:
         requested: Mapping[str, Variant],
         snapshot: Snapshot,
         monitor: Monitor,
+        rebuilds: WarmRebuilds,
         together: RankAgreement = ALONE,
         between: Callable[[str], None] = lambda name: None,
     ) -> None:
@@ -416,10 +420,27 @@ class Inspection:
         )
         keep = self._questions.keep
         results = build_variants(
-            self._builds, requested, snapshot, monitor, keep, together, opened, between
+            self._builds, requested, snapshot, monitor, rebuilds, keep, together, opened, between
         )
         for result in results:
             self.results.put_built(result)
+
+    def _rebuild(
+        self,
+        rebuilds: WarmRebuilds,
+        snapshot: Snapshot,
+        monitor: Monitor,
+        together: RankAgreement = ALONE,
+    ) -> None:
+        for name, rebuilt in rebuilds.results(self._builds, snapshot, monitor, together):
+            self.results.put_rebuilt(name, rebuilt)
+
+    def _build_completely(
+        self, requested: Mapping[str, Variant], snapshot: Snapshot, monitor: Monitor
+    ) -> None:
+        with WarmRebuilds() as rebuilds:
+            self._build(requested, snapshot, monitor, rebuilds)
+            self._rebuild(rebuilds, snapshot, monitor)
 
     def what_if(self, variant: str, text: str, namespace: Mapping[str, Any]) -> WhatIf:
         """Which compilation a call with other arguments would use; runs and compiles nothing.

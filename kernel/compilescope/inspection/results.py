@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
+from ..builds.warm_rebuild import Rebuilt, add_warm
 from ..report import Report, Timing, VariantReport
 from ..report.problem import fault
 from ..report.variant import Variant
@@ -78,6 +79,14 @@ class Results:
             merged = report_updates.merged(self._report, result)
             report_updates.put(self._report, merged, self._order)
         self._changed(result.name)
+
+    def put_rebuilt(self, name: str, rebuilt: Rebuilt) -> None:
+        """Adds a variant's second compilation, with warm caches."""
+        with self._lock:
+            variant = self._report.variant(name)
+            add_warm(variant, rebuilt)
+            report_updates.conclude(self._report, variant)
+        self._changed(name)
 
     def add_sources(self, sources: VariantReport, built: VariantReport) -> None:
         """Adds the sources of a variant whose build lacks some."""

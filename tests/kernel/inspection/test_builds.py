@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import re
 from pathlib import Path
 from typing import Any
@@ -9,8 +10,12 @@ from typing import Any
 import compilescope as cs
 import pytest
 import torch
+from compilescope.builds import warm_rebuild
+from compilescope.builds.warm_rebuild import Rebuilt
+from compilescope.inspection.results import Results
 from compilescope.report import Report
 from compilescope.session.session import Session
+from compilescope.torch_api.process import caches
 
 from ..generated_arrays import with_arrays_in_place
 from ..subjects import Call, product
@@ -146,6 +151,35 @@ def test_phases_caches_and_settings_of_a_build(training: tuple[Report, Report]) 
     before = early.compilation("0/0", "cpp")
     assert (before.phases, before.cache) == ([], [])
     assert before.absent["phases"] == before.absent["cache"]
+
+
+def test_latencies_precede_the_second_compilations(monkeypatch: pytest.MonkeyPatch) -> None:
+    events: list[str] = []
+    put_timings, rebuild = Results.put_timings, warm_rebuild.rebuild
+
+    def timings_put(results: Results, *args: Any, **options: Any) -> None:
+        events.append("timings")
+        put_timings(results, *args, **options)
+
+    def rebuilt(*args: Any, **options: Any) -> Rebuilt:
+        if options["variant"].cpp_wrapper:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        events.append("rebuild")
+        return rebuild(*args, **options)
+
+    monkeypatch.setattr(Results, "put_timings", timings_put)
+    monkeypatch.setattr(warm_rebuild, "rebuild", rebuilt)
+    before = set(caches.own_folder().glob("*"))
+    report = inspect(product())
+    python, cpp = report.variant("python"), report.variant("cpp")
+    assert events == ["timings", "rebuild"]
+    assert python.warm_compile_time is not None
+    assert "warm_compile_time" not in python.absent
+    assert cpp.stage == "built"
+    assert cpp.timing is not None
+    assert cpp.warm_compile_time is None
+    assert "No space left" in cpp.absent["warm_compile_time"]
+    assert set(caches.own_folder().glob("*")) <= before
 
 
 def test_environment_and_subject(training: tuple[Report, Report]) -> None:

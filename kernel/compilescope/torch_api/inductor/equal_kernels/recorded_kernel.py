@@ -68,8 +68,8 @@ class Generated:
     parts: tuple[_Part, ...]
     scheduled: tuple[int, ...]
     lines: tuple[str | tuple[int | str, str], ...]
-    """Lines; one that is omitted if its buffer is not needed is a pair. A local buffer has no number:
-    its name occurs in the code."""
+    """A line that is omitted if its buffer is not needed has that: its number, or its name if it is
+    a local one, which the code contains."""
     threads: int | None
     """The parallel section that is open at the end."""
     inputs: tuple[tuple[int, str], ...]
@@ -94,7 +94,7 @@ class Watch:
         self._removed = set(self._graph.removed_buffers)
         self.parts: list[Callable[[], _Part]] = []
         self.local_names: set[str] = set()
-        """What torch calls the buffers that are kept on the stack; counted from 0 in each kernel."""
+        """The names of buffers that are kept on the stack; torch counts them in each kernel."""
 
     def generate(self, original: Callable[..., None], arguments: Any, nodes: Sequence[Any]) -> None:
         """Let torch generate the loops of nodes, and record what it decides."""
@@ -219,9 +219,7 @@ def _results(
 _WORD = re.compile(r"\w+")
 
 
-def _line(
-    line: Any, numbers: dict[str, int], local_names: set[str]
-) -> str | tuple[int | str, str]:
+def _line(line: Any, numbers: dict[str, int], local_names: set[str]) -> str | tuple[int | str, str]:
     from torch._inductor.codegen.common import DeferredLine
 
     text = line if isinstance(line, str) else line.line
