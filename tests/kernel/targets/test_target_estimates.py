@@ -110,12 +110,20 @@ def test_a_product_of_short_floats_is_at_their_rate() -> None:
     assert first(compiled).estimated_us == pytest.approx(1.0)
 
 
-def test_a_causal_attention_computes_half() -> None:
-    target = "torch.ops.aten._scaled_dot_product_flash_attention.default"
+@pytest.mark.parametrize(
+    ("target", "arguments"),
+    [
+        ("_scaled_dot_product_flash_attention.default", "x, x, x, 0.0, {}"),
+        # In training a flag that is always true stands before it.
+        ("_scaled_dot_product_cudnn_attention.default", "x, x, x, None, True, 0.0, {}"),
+        ("_scaled_dot_product_efficient_attention.default", "x, x, x, None, True, is_causal={}"),
+    ],
+)
+def test_a_causal_attention_computes_half(target: str, arguments: str) -> None:
     times = []
     for causal in ("False", "True"):
-        attention = node(target, "bfloat16", ("x_bfloat16",))
-        attention.args = f"x, x, x, 0.0, {causal}"
+        attention = node(f"torch.ops.aten.{target}", "bfloat16", ("x_bfloat16",))
+        attention.args = arguments.format(causal)
         compiled = compilation((attention, 8.0, 989.5e6))
         estimate([compiled], H100)
         times.append(first(compiled).estimated_us)

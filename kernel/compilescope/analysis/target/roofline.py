@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from ...report import Compilation, Estimate, Kernel, Launch, Node
 from ...report.devices import Device
 from ...report.variant import Variant
+from ..graphs.causal_attention import is_causal
 from ..graphs.operation_counts import is_product
 from ..kernels.estimates import DIFFERENT
 from ..kernels.launch_times import add_launch_times
@@ -170,10 +171,12 @@ def _factor_dtype(names: Sequence[str], nodes: Mapping[str, Node]) -> str:
 def _may_be_causal(node: Node) -> bool:
     """Whether an attention may skip pairs of positions.
 
-    Each operator has the flag at another position, next to other flags. Any flag that is true
-    counts, since an estimate may be too low but not too high.
+    Of an operator that is not known any flag that is true counts, since an estimate may be too low
+    but not too high.
     """
-    return "attention" in node.target and "True" in split_list(node.args)
+    texts = split_list(node.args)
+    known = is_causal(node.target, texts)
+    return "attention" in node.target and "True" in texts if known is None else known
 
 
 def _replays(requested: Variant | None, artifact: Artifact) -> bool:
