@@ -31,7 +31,7 @@ from ..graphs.operation_counts import (
     operator_name,
 )
 from ..text.brackets import split_list
-from ..text.sizes import BYTES, Hints, UnknownSize, count_of
+from ..text.sizes import BYTES, Hints, UnknownSize, count_of, distinct_count
 from ..wrapper.launch_pairs import operator
 
 NO_FORMULA = "There is no formula for {}."
@@ -48,6 +48,8 @@ class NodeFacts:
     arguments: dict[str, list[Node]] = dataclasses.field(default_factory=dict)
     counts: dict[str, tuple[int, dict[str, int]]] = dataclasses.field(default_factory=dict)
     """Elements, with the symbols that were needed for them, and their values."""
+    distinct: dict[str, int] = dataclasses.field(default_factory=dict)
+    """The elements of inputs that are different places in memory."""
 
 
 @dataclass(frozen=True)
@@ -269,7 +271,23 @@ class Traffic:
         return math.prod(together) * math.prod(whole)
 
     def _whole(self, buffer: Node) -> int:
-        return self._bytes(buffer, self._count(buffer))
+        return self._bytes(buffer, self._at_most_distinct(buffer, self._count(buffer)))
+
+    def _at_most_distinct(self, buffer: Node, count: int) -> int:
+        """Of a number of elements those that are different places in memory.
+
+        An expanded input repeats elements, with a stride of 0. What kernels write does not.
+        """
+        if buffer.op not in ("placeholder", "get_attr") or not buffer.shape or not buffer.stride:
+            return count
+        distinct = self.facts.distinct.get(buffer.name)
+        if distinct is None:
+            try:
+                distinct = distinct_count(buffer.shape, buffer.stride, self.hints)
+            except UnknownSize:
+                return count
+            self.facts.distinct[buffer.name] = distinct
+        return min(count, distinct)
 
     def operations_of(self, names: Sequence[str]) -> int:
         """What a kernel of these nodes computes."""
@@ -369,7 +387,7 @@ class Traffic:
                 count = size if count is None else min(count, size)
         if count is None:
             count = self._count(node)
-        return node, count
+        return node, self._at_most_distinct(node, count)
 
     def _owner(self, node: Node) -> Node:
         """The node that computes a value; for a single result, the node with all results."""

@@ -89,6 +89,18 @@ def count_of(shape: Sequence[str], hints: Hints, used: dict[str, int]) -> int:
     return math.prod(size_of(size, hints, used) for size in shape)
 
 
+def distinct_count(shape: Sequence[str], strides: Sequence[str], hints: Hints) -> int:
+    """At most how many elements of a tensor are different places in memory; raises as `size_of`."""
+    sizes = [size_of(size, hints, {}) for size in shape]
+    steps = [size_of(stride, hints, {}) for stride in strides]
+    if 0 in sizes:
+        return 0
+    pairs = list(zip(sizes, steps, strict=True))
+    moving = math.prod(size for size, step in pairs if step)
+    span = 1 + sum((size - 1) * step for size, step in pairs)
+    return min(moving, span)
+
+
 def _value(tree: ast.expr, hints: Hints, used: dict[str, int]) -> int:
     if isinstance(tree, ast.Constant) and isinstance(tree.value, int):
         return tree.value

@@ -94,6 +94,23 @@ def test_symbols_count_with_their_values():
     assert list(kernel.estimated_for.values()) == [6]
 
 
+@pytest.mark.parametrize(
+    "x",
+    [
+        torch.randn(1, 1000).expand(500, 1000),
+        torch.randn(1000).unfold(0, 300, 1),
+        torch.randn(500, 2000)[:, ::2],
+    ],
+    ids=["expanded", "overlapping", "strided"],
+)
+def test_elements_that_an_input_repeats_are_read_once(x: torch.Tensor) -> None:
+    places = torch.arange(x.untyped_storage().nbytes() // 4).as_strided(x.shape, x.stride())
+    report = cs.inspect(torch.sin, (x,), variants=("python",), run=False)
+    (launch,) = launches(report)
+    assert launch.estimated_bytes == 4 * (places.unique().numel() + x.numel())
+    assert launch.estimated_operations == x.numel()
+
+
 def test_a_write_to_parts_of_a_buffer_counts_as_the_parts():
     cache = torch.zeros(32, 512, 64)
 
