@@ -16,10 +16,10 @@ from .kernels.computed_parts import ComputedParts
 from .kernels.estimates import estimate
 from .kernels.fusion import add_fusions
 from .kernels.inductor_units import Unit
+from .kernels.kernel_graph import KernelGraph
 from .kernels.kernels import add_origins, collect
 from .kernels.tiling import add_tilings
 from .kernels.unmarked_launches import add_nodes
-from .kernels.work import KernelGraph
 from .text.sizes import Hints
 from .text.wrapper_marks import Mark
 from .wrapper.baked_values import add_baked

@@ -175,14 +175,18 @@ VIEWS = frozenset(
 )
 """Operators whose result is the storage of their first argument."""
 
-IN_PLACE = frozenset(("copy_", "fill_", "index_put_", "_unsafe_index_put_", "scatter_"))
+ACCUMULATES = frozenset(("scatter_add", "scatter_add_", "scatter_reduce", "scatter_reduce_"))
+"""Operators that add to some elements of their first argument, one for each index."""
+
+SCATTERS = frozenset((*ACCUMULATES, "scatter", "scatter_"))
+"""Those, and operators that write to some elements, one for each index."""
+
+UPDATES = frozenset(("scatter", "scatter_add", "scatter_reduce", "index_put", "_unsafe_index_put"))
+"""Operators that are computed in place, in a copy of their first argument, by a library or a second
+kernel."""
+
+IN_PLACE = frozenset(("copy_", "fill_", *(f"{name}_" for name in UPDATES)))
 """Operators that write to the storage of their first argument, and return it."""
-
-ACCUMULATES = frozenset(("scatter_add", "scatter_reduce"))
-"""Operators that add to some elements of a copy of their first argument, one for each index."""
-
-UPDATES = frozenset((*ACCUMULATES, "scatter", "index_put", "_unsafe_index_put"))
-"""Operators that a library computes in place, in a copy of their first argument."""
 
 INDEX_WRITES = frozenset(("index_put", "index_put_", "_unsafe_index_put", "_unsafe_index_put_"))
 """Those of both that write to the elements that a list of indices selects."""

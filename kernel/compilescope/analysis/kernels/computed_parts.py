@@ -3,7 +3,7 @@
 On a GPU Inductor splits a large reduction: a first kernel writes partial results, and later ones
 reduce these. torch maps all of them to the one node of the reduction, and also the kernels that
 only read its result. In the same way a library's convolution is mapped together with the kernel
-that adds its bias.
+that adds its bias, and a scatter with the kernel that copies what it updates.
 """
 
 from __future__ import annotations
@@ -15,7 +15,14 @@ from dataclasses import dataclass
 import msgspec
 
 from ...report import Kernel, Node
-from ..graphs.operation_counts import ITEM, is_convolution, is_reduction
+from ..graphs.operation_counts import (
+    IN_PLACE,
+    ITEM,
+    UPDATES,
+    is_convolution,
+    is_reduction,
+    operator_name,
+)
 from ..text.brackets import names, split_list
 from ..text.sizes import BYTES, Hints, UnknownSize, count_of
 from .fusion import kind_of
@@ -87,6 +94,10 @@ class ComputedParts:
                 self._split_reduction(node)
             elif is_convolution(node.target):
                 self._split_bias(node)
+            elif operator_name(node.target) in UPDATES:
+                self._split_copy(node)
+            elif operator_name(node.target) in IN_PLACE:
+                self._take_initial_value(node)
 
     def _computing(self, node: Node) -> list[_Launch]:
         return [item for item in self._launches if node.name in self.groups.get(item.key, ())]
@@ -213,6 +224,71 @@ class ComputedParts:
             inputs=[product.name, bias.name],
         )
 
+    def _split_copy(self, node: Node) -> None:
+        """Give the kernel before a scatter the copy of what the scatter updates."""
+        launches = self._computing(node)
+        first, *others = split_list(node.args) or [""]
+        if len(launches) != 2 or first not in self.nodes or not _updates(*launches):
+            return
+        copying, updating = (launch.key for launch in launches)
+        copy = msgspec.structs.replace(
+            node,
+            name=f"{node.name} (copy)",
+            target=_COMBINE,
+            args=first,
+            inputs=[first],
+            users=[node.name],
+        )
+        rest = [name for name in node.inputs if name != first]
+        copied, scattered = self._needed([first], copying), self._needed(rest, updating)
+        self.groups[copying] = [
+            name for name in self.groups[copying] if name in copied or name == node.name
+        ]
+        self._rename(copying, node.name, copy.name)
+        self.groups[updating] = [
+            name
+            for name in self.groups[updating]
+            if name in scattered or name not in self._needed([first], updating)
+        ]
+        source = self.nodes[first]
+        users = [copy.name if user == node.name else user for user in source.users]
+        self.nodes[first] = msgspec.structs.replace(source, users=users)
+        self.nodes[copy.name] = copy
+        overload = node.target.rpartition(".")
+        self.nodes[node.name] = msgspec.structs.replace(
+            node,
+            target=f"{overload[0]}_.{overload[2]}",
+            args=", ".join([copy.name, *others]),
+            inputs=[copy.name, *rest],
+        )
+
+    def _take_initial_value(self, node: Node) -> None:
+        """Take from a kernel that updates a value in place the value that an earlier one writes."""
+        first = next(iter(split_list(node.args)), "")
+        for launch in self._computing(node):
+            group = self.groups[launch.key]
+            earlier = [
+                other
+                for other in self._launches
+                if other.line < launch.line
+                and first in self.groups.get(other.key, ())
+                and _updates(other, launch)
+            ]
+            if first in group and earlier:
+                self.groups[launch.key] = [name for name in group if name != first]
+
+    def _needed(self, names: Sequence[str], key: str) -> set[str]:
+        """These nodes and their inputs, as far as a launch computes them."""
+        inside, needed = set(self.groups[key]), set()
+        pending = [name for name in names if name in inside]
+        while pending:
+            name = pending.pop()
+            if name not in needed:
+                needed.add(name)
+                inputs = self.nodes[name].inputs if name in self.nodes else []
+                pending += [used for used in inputs if used in inside]
+        return needed
+
     def _convolution(self, key: str) -> str:
         """Of the nodes of a library's launch the convolution: the last; the others are inputs."""
         known = [name for name in self.groups.get(key, ()) if name in self.nodes]
@@ -243,6 +319,15 @@ def _partial_bytes(first: _Launch, then: _Launch, results: int | None) -> int | 
         if access.elements > results:
             total += access.elements * BYTES[access.dtype]
     return total
+
+
+def _updates(first: _Launch, then: _Launch) -> bool:
+    """Whether a launch writes to a buffer that an earlier one writes."""
+    written = [
+        {access.buffer for access in launch.accesses or () if access.written and access.buffer}
+        for launch in (first, then)
+    ]
+    return not written[0].isdisjoint(written[1])
 
 
 def _adds(kernel: Kernel) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from ...report import Kernel
 from ..text.sizes import UnknownSize
-from .work import KernelGraph
+from .kernel_graph import KernelGraph
 
 NO_NODES = "torch recorded no graph nodes for this kernel, so nothing can be estimated."
 ONLY_INPUTS = "It prepares inputs of {}; the graph does not say which buffers."

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from ...report import Fusion, Kernel, Node
 from ..graphs.operation_counts import is_product, operator_name
 from ..text.sizes import UnknownSize
-from .work import KernelGraph, Traffic
+from .kernel_graph import KernelGraph
+from .work import Traffic
 
 ALONE = "It has a single operator, so no intermediate result stays inside the kernel."
 BETWEEN = "It has a single operator between extern kernels, and Inductor fuses nothing into those."

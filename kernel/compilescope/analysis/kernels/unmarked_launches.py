@@ -10,7 +10,7 @@ from ..text.wrapper_marks import Comments, Mark
 from ..wrapper.launch_pairs import operator
 
 _COMPUTES = {
-    "scatter_reduce": ACCUMULATES | {"scatter_reduce_"},
+    "scatter_reduce": ACCUMULATES,
     "index_put": frozenset(("index_put", "index_put_", "_unsafe_index_put", "_unsafe_index_put_")),
     "scatter": frozenset(("scatter", "scatter_")),
 }

@@ -8,14 +8,13 @@ buffers once.
 from __future__ import annotations
 
 import dataclasses
-import functools
 import itertools
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
-from ...report import Kernel, Node
+from ...report import Node
 from ..graphs.operation_counts import (
     ACCUMULATES,
     FOREACH_WRITES,
@@ -23,7 +22,7 @@ from ..graphs.operation_counts import (
     IN_PLACE,
     INDEX_WRITES,
     ITEM,
-    UPDATES,
+    SCATTERS,
     VIEWS,
     is_product,
     of_one_tensor,
@@ -34,6 +33,8 @@ from ..text.brackets import split_list
 from ..text.sizes import BYTES, Hints, UnknownSize, count_of, distinct_count
 from ..wrapper.launch_pairs import operator
 
+_ACCUMULATE = 3
+"""The place of the flag among the arguments of an ``index_put``."""
 NO_FORMULA = "There is no formula for {}."
 NO_SHAPE = "The graph does not give the shape of {}."
 NO_BYTES = "The size of an element of {} is not known."
@@ -50,67 +51,6 @@ class NodeFacts:
     """Elements, with the symbols that were needed for them, and their values."""
     distinct: dict[str, int] = dataclasses.field(default_factory=dict)
     """The elements of inputs that are different places in memory."""
-
-
-@dataclass(frozen=True)
-class KernelGraph:
-    """The kernels of one graph, with the nodes that their launches compute."""
-
-    kernels: Sequence[Kernel]
-    groups: Mapping[str, Sequence[str]]
-    """A launch's key → the nodes that it computes."""
-    nodes: Sequence[Node]
-    """The graph's, after the post-grad passes."""
-    hints: Hints
-    """The values that symbols had when torch compiled."""
-    stored: frozenset[str] = frozenset()
-    """The nodes whose values are known to be in buffers of the wrapper."""
-    facts: NodeFacts = dataclasses.field(default_factory=NodeFacts)
-
-    def library_nodes(self) -> set[str]:
-        """The nodes that calls of libraries compute.
-
-        Torch may also give the name of a call to the kernels that prepare its inputs.
-        """
-        return {
-            name
-            for kernel in self.kernels
-            if kernel.language == "extern"
-            for launch in kernel.launches
-            for name in self._unhomed.by_library(self.named(launch.key), kernel.name)
-        }
-
-    def named(self, key: str) -> list[str]:
-        """The nodes that a launch is named for."""
-        return [name for name in self.groups.get(key, ()) if name in self._unhomed.nodes]
-
-    def traffic(self) -> Traffic:
-        """What its launches read, write and compute."""
-        library = self.library_nodes()
-        called = [frozenset([name]) for name in library]
-        generated = [
-            frozenset(self.groups.get(launch.key, ())) - library
-            for kernel in self.kernels
-            if kernel.language != "extern"
-            for launch in kernel.launches
-        ]
-        groups = [*called, *generated]
-        updated = self._updated(library)
-        return Traffic(self.nodes, groups, self.hints, self.facts, updated, self.stored)
-
-    def traffic_unfused(self) -> Traffic:
-        """What launches would read, write and compute if each node had one of its own."""
-        alone = [[node.name] for node in self.nodes]
-        updated = self._updated(self.library_nodes())
-        return Traffic(self.nodes, alone, self.hints, self.facts, updated)
-
-    def _updated(self, library: Iterable[str]) -> frozenset[str]:
-        targets = {node.name: operator_name(node.target) for node in self.nodes}
-        return frozenset(name for name in library if targets[name] in UPDATES)
-
-    @functools.cached_property
-    def _unhomed(self) -> Traffic:
-        return Traffic(self.nodes, (), self.hints, self.facts)
 
 
 class Traffic:
@@ -220,7 +160,7 @@ class Traffic:
                 base, count = self._base(used)
                 if back and place == 0:
                     written[base.name] = self._bytes(base, self._at_most(node, count))
-                    if operator_name(node.target) in ACCUMULATES:
+                    if self._accumulates(node):
                         read[base.name] = {used.name: written[base.name]}
                 elif base.name not in inside and self._owner(base).name not in inside:
                     if place == 0 and most is not None:
@@ -241,13 +181,18 @@ class Traffic:
         is_in_place = single is not None and operator_name(single).endswith("_")
         return self._lists(node)[0] if is_in_place else []
 
+    def _accumulates(self, node: Node) -> bool:
+        """Whether a node adds to elements of its first argument."""
+        name = operator_name(node.target)
+        added = (*split_list(node.args), "", "", "", "")[_ACCUMULATE].rpartition("=")[2]
+        return name in ACCUMULATES or (name in INDEX_WRITES and added == "True")
+
     def _at_most(self, node: Node, count: int) -> int:
         """Of the elements of a node's first argument, those that it writes."""
         name = operator_name(node.target)
         if name in INDEX_WRITES:
             return min(count, self._selected(node, count))
-        is_scatter = name == "scatter_" or name in UPDATES
-        index = (*self._positions(node), None, None, None)[2] if is_scatter else None
+        index = (*self._positions(node), None, None, None)[2] if name in SCATTERS else None
         return count if index is None else min(count, self._count(index))
 
     def _selected(self, node: Node, count: int) -> int:
@@ -303,7 +248,9 @@ class Traffic:
             if node.shape is None and _is_number(node):
                 continue
             single = of_one_tensor(node.target)
-            if single is not None:
+            if operator_name(node.target) in INDEX_WRITES and self._accumulates(node):
+                count = self._selected(node, self._count(node))
+            elif single is not None:
                 count = self._operations_of_each(node, single)
             else:
                 arguments = [
@@ -432,11 +379,20 @@ class Traffic:
                 return True
             if self.is_view(user):
                 pending += user.users
+            elif name not in inside and self._is_written_by(node, user):
+                return True
             elif name not in inside or name in self.updated:
                 homes = self.homes.get(name)
                 if not homes or any(node.name not in home for home in homes):
                     return True
         return False
+
+    def _is_written_by(self, node: Node, user: Node) -> bool:
+        """Whether a node updates a value, or a view of it, in place."""
+        target = next(iter(self._positions(user)), None)
+        while target is not None and self.is_view(target):
+            target = self.nodes.get(target.inputs[0]) if target.inputs else None
+        return operator_name(user.target) in IN_PLACE and target is node
 
     def is_copied_back(self, node: Node) -> bool:
         """Whether the value is written to a buffer that exists: an input that is updated."""

@@ -9,7 +9,7 @@ import pytest
 import torch
 from compilescope.analysis.kernels.computed_parts import ComputedParts
 from compilescope.analysis.kernels.estimates import estimate
-from compilescope.analysis.kernels.work import KernelGraph
+from compilescope.analysis.kernels.kernel_graph import KernelGraph
 from compilescope.report import Kernel, Launch, Node
 from compilescope.targets import known_devices
 
@@ -67,6 +67,41 @@ def test_a_kernel_that_reads_a_reduction_does_not_compute_it() -> None:
     assert second.estimated_bytes is not None
     assert partial < second.estimated_bytes < partial + 64 * 64
     assert third.estimated_operations == 4 * size + 2 * 64
+
+
+@pytest.mark.slow
+@generates
+def test_the_copy_that_a_scatter_updates_counts_apart() -> None:
+    """The scatter reads an index, a value and what it adds to, and writes the sum."""
+    size, indices, width = 1000, 100, 8
+    x, values = torch.empty(size, width), torch.empty(indices, width)
+    rows = torch.empty(indices, dtype=torch.int64)
+    copy, scatter = kernels_of(
+        lambda x, i, v: x.sin().index_put((i,), v * 2, accumulate=True), x, rows, values
+    )
+    assert estimates([copy]) == [(2 * FLOAT * size * width, size * width)]
+    moved = rows.nbytes + 3 * values.nbytes
+    assert estimates([scatter]) == [(moved, 2 * indices * width)]
+    one = torch.empty(size)
+    copy, scatter = kernels_of(
+        lambda x, i: x.scatter_add(0, i, torch.ones_like(i, dtype=x.dtype)), one, rows
+    )
+    assert estimates([copy]) == [(2 * FLOAT * size, 0)]
+    assert estimates([scatter]) == [(rows.nbytes + 2 * FLOAT * indices, indices)]
+
+
+@pytest.mark.slow
+@generates
+def test_the_zeros_that_a_scatter_updates_are_written() -> None:
+    values, rows = torch.empty(100, 8), torch.empty(100, dtype=torch.int64)
+    zeros, scatter = kernels_of(
+        lambda i, v: v.new_zeros(1000, 8).index_put((i,), v, accumulate=True), rows, values
+    )
+    assert estimates([zeros]) == [(FLOAT * 1000 * 8, 0)]
+    assert estimates([scatter]) == [(rows.nbytes + 3 * values.nbytes, values.numel())]
+    assert zeros.fusion is not None
+    assert scatter.fusion is not None
+    assert (zeros.fusion.saved, scatter.fusion.saved) == ([], [])
 
 
 @pytest.mark.slow

@@ -134,6 +134,19 @@ def test_a_write_of_one_value_to_parts_of_a_buffer_counts_as_the_parts():
     assert written == [8 * (6 + 5) + 4 * (6 * 5 * 3)]
 
 
+@pytest.mark.parametrize("accumulate", [False, True])
+def test_a_write_that_adds_to_parts_of_a_buffer_reads_and_computes_them(accumulate: bool) -> None:
+    def put(rows: torch.Tensor, columns: torch.Tensor, buffer: torch.Tensor) -> None:
+        buffer.index_put_((rows, columns), torch.ones(()), accumulate=accumulate)
+
+    args = (torch.arange(6)[:, None], torch.arange(5), torch.zeros(8, 7, 3))
+    report = cs.inspect(put, args, variants=("python",), run=False)
+    (launch,) = launches(report)
+    places = 6 * 5 * 3
+    assert launch.estimated_bytes == 8 * (6 + 5) + (2 if accumulate else 1) * 4 * places
+    assert launch.estimated_operations == (places if accumulate else 0)
+
+
 @pytest.mark.parametrize("momentum", [0.0, 0.9])
 def test_foreach_operators_count_each_tensor_of_their_lists(momentum):
     sizes = (100, 200, 300)
