@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -62,13 +62,17 @@ class _Allocations:
         self.peak = 0
         self.total = 0
 
-    def run(self, code: Code, inputs: list[Any]) -> None:
+    def run(
+        self, code: Code, inputs: list[Any], conditions: Sequence[bool] = (True, True, True)
+    ) -> None:
         text = code.python or ""
         body = text[text.index("class Runner") : text.index("\nrunner = Runner")]
-        # The functions that a loop calls stand above it.
-        above = re.findall(r"^def while_loop\w+\(args\):\n(?:(?: .*)?\n)+", text, re.M)
+        # The functions that loops and branches call stand above it.
+        above = re.findall(
+            r"^def (?:while_loop|true_graph|false_graph)\w+\(args\):\n(?:(?: .*)?\n)+", text, re.M
+        )
         body = "\n".join([*above, body])
-        asked = iter([True, True, True])
+        asked = iter(conditions)
         names = set(re.findall(r"^(\w+) = async_compile\.", text, re.M))
         extern = SimpleNamespace(
             mm=torch.mm,
@@ -186,6 +190,41 @@ def test_a_loop_holds_what_its_last_round_gave() -> None:
     assert cpp.memory[0].keys == memory.keys
     assert sum("mm" in step for step in memory.steps) == 2
     assert [b.bytes for b in memory.buffers if b.kind == "output"] == [64 * 64 * 4, 8]
+
+
+@pytest.mark.parametrize("larger", [True, False])
+def test_the_peak_is_that_of_the_larger_branch(larger: bool) -> None:
+    """What both branches read is freed in the first one only: the wrapper's statements say so."""
+
+    def short(y: torch.Tensor) -> torch.Tensor:
+        return (y.sin() @ y).cos() @ y
+
+    def long(y: torch.Tensor) -> torch.Tensor:
+        return short(y) @ torch.cat([y, y], 1)[:, 64:]
+
+    def branched(x: torch.Tensor) -> torch.Tensor:
+        y = x @ x
+        first, second = (long, short) if larger else (short, long)
+        z = torch.cond(x.sum() < 0, first, second, (y,))
+        return z @ z
+
+    report = cs.inspect(branched, (torch.randn(64, 64),), variants=_WRAPPERS, run=False)
+    assert not report.problems
+    (code, memory), (_, in_cpp) = (
+        item for variant in report.variants for item in _codes(_only(variant))
+    )
+    watched = []
+    for condition in (True, False):
+        watched.append(_Allocations())
+        watched[-1].run(code, _inputs(memory), [condition])
+    assert watched[0].peak != watched[1].peak
+    assert memory.peak_bytes == max(branch.peak for branch in watched)
+    # The C++ wrapper holds the condition, a bool, until both branches end.
+    assert memory.peak_bytes <= in_cpp.peak_bytes <= memory.peak_bytes + 1
+    reused = sum(buffer.bytes or 0 for buffer in memory.buffers if buffer.reuses)
+    assert memory.peak_without_reuse_bytes <= max(branch.total for branch in watched) + reused
+    assert memory.peak_unfused_bytes
+    assert memory.peak_unfused_bytes >= max(branch.peak for branch in watched)
 
 
 @pytest.mark.parametrize("wrapper", [False, True])

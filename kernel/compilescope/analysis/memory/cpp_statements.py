@@ -39,7 +39,8 @@ _EMPTY = "()"
 def read_cpp(text: str, regions: Sequence[Region], ledger: StorageTracker) -> None:
     """Follow the wrapper's entry function.
 
-    Both branches of a condition count, one after the other; a loop counts as two iterations.
+    The branches of a condition are followed one after the other, each from the same state; a loop
+    counts as two iterations.
     Scratch memory that launch functions may allocate for Triton kernels does not count.
     """
     lines = text.split("\n")
@@ -68,6 +69,17 @@ class _Reader:
         while number < len(statements):
             text, line = statements[number]
             number += 1
+            other = _otherwise(statements, number) if text.startswith("if (") else 0
+            if other:
+                end = _block_end(statements, other)
+                self.ledger.begin_branches()
+                self.run(statements[number : other - 1])
+                self.last = None
+                self.ledger.next_branch()
+                self.run(statements[other:end])
+                self.ledger.end_branches()
+                number = end + 1
+                continue
             if not text.startswith("while ("):
                 self.statement(text, line)
                 continue
@@ -195,6 +207,18 @@ def _statements(lines: Sequence[str], start: int, end: int) -> Iterator[tuple[st
         number += 1
         if text and not text.startswith("//"):
             yield " ".join(parts), number
+
+
+def _otherwise(statements: Sequence[tuple[str, int]], number: int) -> int:
+    """The position after the ``else`` of the condition before a position; 0 if there is none."""
+    level = 1
+    while number < len(statements) and level > 0:
+        text = statements[number][0]
+        number += 1
+        if level == 1 and text.startswith("} else {"):
+            return number
+        level += depth(text, "{}")
+    return 0
 
 
 def _block_end(statements: Sequence[tuple[str, int]], number: int) -> int:

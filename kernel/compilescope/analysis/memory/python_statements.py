@@ -20,7 +20,8 @@ _POOL_ARGUMENTS = 5
 def read_python(text: str, regions: Sequence[Region], ledger: StorageTracker) -> None:
     """Follow the wrapper's call, through partitions and branches.
 
-    Both branches of a condition count, one after the other; a loop counts as two iterations.
+    The branches of a condition are followed one after the other, each from the same state; a loop
+    counts as two iterations.
     """
     lines = text.split("\n")
     functions = {region.label: region for region in regions if region.kind == "entry"}
@@ -69,12 +70,26 @@ class _Reader:
         for statement, line, last in statements(self.lines, start, end):
             if line <= skipped:
                 continue
-            if not statement.startswith("while "):
+            if statement.startswith("while "):
+                skipped = self._block_end(line, end)
+                for _ in range(_ROUNDS):
+                    yield from self._rounds(last, skipped)
+            elif other := self._otherwise(statement, line, end):
+                skipped = self._block_end(other, end)
+                self.ledger.begin_branches()
+                yield from self._rounds(last, other - 1)
+                self.ledger.next_branch()
+                yield from self._rounds(other, skipped)
+                self.ledger.end_branches()
+            else:
                 yield statement, line, last
-                continue
-            skipped = self._block_end(line, end)
-            for _ in range(_ROUNDS):
-                yield from self._rounds(last, skipped)
+
+    def _otherwise(self, statement: str, line: int, end: int) -> int:
+        """The line of the ``else`` of a condition, from 1; 0 if there is none."""
+        if not statement.startswith("if "):
+            return 0
+        other = self._block_end(line, end) + 1
+        return other if other <= end and self.lines[other - 1].strip() == "else:" else 0
 
     def _block_end(self, line: int, end: int) -> int:
         """The last line of the block that starts at a line; both from 1."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ...report import Node, Region
@@ -38,6 +38,10 @@ class Storage:
     unused: bool = False
     """Whether it is a result that the graph does not use, so that no node stands for it."""
     dies: int = FOREVER
+    absent: list[range] = field(default_factory=list)
+    """Steps of a branch that frees it, although another branch still holds it later."""
+    branches: tuple[tuple[int, int], ...] = ()
+    """The branches that it is allocated in, outermost first: a condition's and its own number."""
     returned: bool = False
     names: list[Name] = field(default_factory=list)
 
@@ -56,6 +60,12 @@ class Storage:
         pairs = zip(sizes, steps, strict=False)
         return size * (1 + sum((count - 1) * step for count, step in pairs))
 
+    def steps(self, end: int) -> Iterator[int]:
+        """The steps before ``end`` in which it exists."""
+        for step in range(self.born, min(self.dies + 1, end)):
+            if not any(step in steps for steps in self.absent):
+                yield step
+
 
 @dataclass(eq=False)
 class Name:
@@ -69,6 +79,19 @@ class Name:
     reuses: str = ""
     sizes: Sizes | None = None
     """Sizes and strides, if the storage's are those of an earlier name."""
+
+
+@dataclass
+class _Condition:
+    """What existed before the branches of a condition."""
+
+    scopes: list[dict[str, list[Storage]]]
+    holders: dict[int, int]
+    current: dict[int, Name]
+    dies: list[tuple[Name, int]]
+    """Each name of the storages that exist, with its end."""
+    number: int
+    branch: int = 0
 
 
 class StorageTracker:
@@ -92,6 +115,8 @@ class StorageTracker:
         self._holders: dict[int, int] = {}
         """Storage → how many names hold it."""
         self._current: dict[int, Name] = {}
+        self._conditions: list[_Condition] = []
+        self._condition_count = 0
 
     @property
     def now(self) -> int:
@@ -236,6 +261,43 @@ class StorageTracker:
         for storages in inner.values():
             self._release(storages)
 
+    def begin_branches(self) -> None:
+        """Note that the first of two branches begins, of which a call runs one."""
+        self._conditions.append(
+            _Condition(
+                scopes=[dict(scope) for scope in self.scopes],
+                holders=dict(self._holders),
+                current=dict(self._current),
+                dies=[(name, name.dies) for name in self.names if name.storage.dies == FOREVER],
+                number=self._condition_count,
+            )
+        )
+        self._condition_count += 1
+
+    def next_branch(self) -> None:
+        """Note that the second branch begins, with what existed before the first one."""
+        before = self._conditions[-1]
+        before.branch += 1
+        known = {id(name) for name, _ in before.dies}
+        existed = {id(name.storage) for name, _ in before.dies}
+        for name in self.names:
+            if id(name) not in known:
+                name.dies = min(name.dies, max(self.now, name.born))
+            if id(name.storage) not in existed:
+                name.storage.dies = min(name.storage.dies, max(self.now, name.storage.born))
+        for name, dies in before.dies:
+            storage = name.storage
+            if storage.dies != FOREVER:
+                storage.absent.append(range(storage.dies + 1, self.now + 1))
+                storage.dies = FOREVER
+            name.dies = dies
+        self.scopes, self._holders = before.scopes, before.holders
+        self._current = before.current
+
+    def end_branches(self) -> None:
+        """Note that both branches end; the values of the second one stay."""
+        self._conditions.pop()
+
     def part(self, storage: Storage) -> None:
         """Note that a buffer gets a part of a pool, which stays as long as its parts."""
         self.allocate(storage)
@@ -261,6 +323,10 @@ class StorageTracker:
         reuses: str = "",
         sizes: Sizes | None = None,
     ) -> None:
+        if not storage.names:
+            storage.branches = tuple(
+                (condition.number, condition.branch) for condition in self._conditions
+            )
         entry = Name(name, storage, born, line, reuses=reuses, sizes=sizes)
         storage.names.append(entry)
         self._current[id(storage)] = entry

@@ -11,13 +11,15 @@ from ..graphs.operation_counts import IN_PLACE, ITEM, VIEWS, operator_name
 from ..text.sizes import BYTES, Hints, UnknownSize, count_of
 from .unused_results import UnusedResult, unused_result
 
+_CONDITION = "cond"
+
 
 def unfused_peak(nodes: Sequence[Node], hints: Hints, used: dict[str, int]) -> float | None:
     """The peak; None if the size of a result is unknown.
 
     Inputs belong to the caller and do not count. A view takes no memory and keeps that of its
     source. A result is freed after its last use, and at once if it has none; the graph's outputs
-    stay.
+    stay. Of a condition's branches the larger one counts.
     """
     last: dict[str, int] = {}
     owner: dict[str, str] = {}
@@ -41,6 +43,13 @@ def unfused_peak(nodes: Sequence[Node], hints: Hints, used: dict[str, int]) -> f
             peak = max(peak, live)
         if node.op == "output":
             break
+        if operator_name(node.target) == _CONDITION:
+            branches = _branches(node, nodes, by_name)
+            peaks = [unfused_peak(branch, hints, used) for branch in branches]
+            known = [inside for inside in peaks if inside is not None]
+            if len(known) < len(peaks):
+                return None
+            peak = max(peak, *(live + int(inside) for inside in known))
         unused = unused_result(node, by_name)
         if unused is not None:
             try:
@@ -52,6 +61,16 @@ def unfused_peak(nodes: Sequence[Node], hints: Hints, used: dict[str, int]) -> f
         if node.name not in last and owner[node.name] == node.name:
             live -= sizes.pop(node.name, 0)
     return float(peak)
+
+
+def _branches(
+    condition: Node, nodes: Sequence[Node], by_name: dict[str, Node]
+) -> list[Sequence[Node]]:
+    """The nodes of each branch, which follow those of the graph that has the condition."""
+    names = [name for name in condition.inputs if name in by_name]
+    prefixes = [f"{name}." for name in names if by_name[name].op == "get_attr"]
+    parts = [[node for node in nodes if node.name.startswith(prefix)] for prefix in prefixes]
+    return [part for part in parts if part]
 
 
 def _owner(node: Node, owner: dict[str, str], nodes: dict[str, Node]) -> str:

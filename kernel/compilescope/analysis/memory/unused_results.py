@@ -69,7 +69,8 @@ def _unused(results: Storage, result: UnusedResult) -> Name:
     storage = Storage(
         f"{results.name}[{result.place}]", results.born, results.line, place=result.place
     )
-    storage.dies = results.dies
+    storage.dies, storage.branches = results.dies, results.branches
+    storage.absent = results.absent
     _describe(storage, result)
     name = Name(storage.name, storage, storage.born, storage.line, dies=storage.dies)
     storage.names.append(name)

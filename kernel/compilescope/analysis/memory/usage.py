@@ -83,24 +83,35 @@ def _add_peaks(
     memory: Memory, storages: Sequence[Storage], sizes: dict[int, int | None], steps: int
 ) -> None:
     live = [0.0] * steps
+    alone: dict[int, int] = {}
     for storage in storages:
         size = sizes[id(storage)] or 0
-        if not storage.owned:
-            memory.peak_without_reuse_bytes += size * (len(storage.names) - 1)
-        if not storage.owned or storage.inside is not None:
-            continue
-        memory.peak_without_reuse_bytes += size * len(storage.names)
-        for step in range(storage.born, min(storage.dies + 1, steps)):
-            live[step] += size
-    for storage in storages:
-        if storage.inside is not None:
-            memory.peak_without_reuse_bytes += (sizes[id(storage)] or 0) * len(storage.names)
-    pools = {
-        id(storage.inside): storage.inside for storage in storages if storage.inside is not None
-    }
-    memory.peak_without_reuse_bytes -= sum(sizes.get(id(pool)) or 0 for pool in pools.values())
+        # An input is the caller's; only what reuses it is a buffer of the wrapper.
+        alone[id(storage)] = size * (len(storage.names) - (not storage.owned))
+        if storage.owned and storage.inside is None:
+            for step in storage.steps(steps):
+                live[step] += size
+    pools = {id(storage.inside) for storage in storages if storage.inside is not None}
+    for pool in pools:
+        alone[pool] = alone.get(pool, 0) - (sizes.get(pool) or 0)
+    memory.peak_without_reuse_bytes = _of_one_branch(storages, alone)
     memory.live_bytes = live
     memory.peak_bytes = max(live, default=0.0)
+
+
+def _of_one_branch(storages: Sequence[Storage], sizes: dict[int, int], depth: int = 0) -> float:
+    """The sum of sizes, of which each condition adds those of its larger branch."""
+    total = 0.0
+    branches: dict[int, dict[int, list[Storage]]] = {}
+    for storage in storages:
+        if len(storage.branches) == depth:
+            total += sizes[id(storage)]
+        else:
+            condition, branch = storage.branches[depth]
+            branches.setdefault(condition, {}).setdefault(branch, []).append(storage)
+    for inside in branches.values():
+        total += max(_of_one_branch(part, sizes, depth + 1) for part in inside.values())
+    return total
 
 
 def _buffers(
