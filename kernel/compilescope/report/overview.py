@@ -65,7 +65,8 @@ class TargetResult(Struct):
     call_us: float | None = None
     """An estimate: the time of kernels or of launches, whichever is longer."""
     text: str = ""
-    """``≈ 16.0 µs a call, limited by launches``; the reason if there is no estimate."""
+    """``≈ 16.0 µs a call, limited by launches``; the reason if there is no estimate. With ``≥`` if
+    launches are not counted."""
 
 
 class Answer(Struct):

@@ -61,6 +61,19 @@ def test_an_estimate_stands_apart_and_is_no_less_than_a_launch() -> None:
     )
 
 
+def test_an_estimate_without_some_launches_is_a_lower_bound() -> None:
+    report = targeted(0.0003)
+    target = report.variants[-1].target
+    assert target is not None
+    assert target.estimate is not None
+    target.estimate.launches, target.estimate.unknown = 3, 1
+    assert overview(report).targets[0].text == "≥ 11.0 µs a call, 1 of 3 launches not counted"
+    target.estimate.kernels_us = target.estimate.call_us = 500.0
+    assert overview(report).targets[0].text == (
+        "≥ 500 µs a call, limited by kernels, 1 of 3 launches not counted"
+    )
+
+
 def test_a_change_for_a_target_has_the_estimate_of_the_variant_that_has_it() -> None:
     report = cs.load(REPORTS / "targets.compilescope.json")
     (cpp,) = [

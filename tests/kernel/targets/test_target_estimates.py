@@ -17,6 +17,7 @@ from compilescope.report import (
     Subject,
     TargetReport,
     VariantReport,
+    Verdict,
     devices,
 )
 from compilescope.report.variant import Variant
@@ -183,26 +184,59 @@ def test_the_partners_launches_are_not_counted() -> None:
         (1e4, 1e4, "cpu", ["1 launch", "about 11.0 µs", "longer than the kernels"]),
         (3.35e9, 1e6, "memory", ["1000 µs", "100 %", "bandwidth"]),
         (8.0, 67e9, "compute", ["1000 µs", "100 %", "arithmetic"]),
-        (None, None, "unclear", ["1 have no estimate"]),
+        (None, None, "unclear", ["1 of 1 launch has no estimate", "about 11.0 µs"]),
     ],
 )
 def test_a_verdict_is_marked_as_estimated(
     moved: float | None, computed: float | None, bound: str, said: list[str]
 ) -> None:
-    compiled = compilation((node(PRODUCT, inputs=("x_float32",)), moved, computed))
-    variant = VariantReport(
-        name="v",
-        requested=Variant(target="h100"),
-        compilations=[compiled],
-        target=TargetReport(name="h100", device=H100, estimate=estimate([compiled], H100)),
-    )
-    result = verdict(variant, Report(subject=Subject(id="s", name="f"), variants=[variant]))
-    assert result is not None
-    assert result.estimated
-    assert result.evidence.startswith("Estimated: ")
+    result = judged((node(PRODUCT, inputs=("x_float32",)), moved, computed))
     assert result.bound == bound
     for part in said:
         assert part in result.evidence
+
+
+@pytest.mark.parametrize(
+    ("known", "unknown", "bound", "said"),
+    [
+        (1, 1, "unclear", ["at least 1.0 µs in 1 kernel", "which takes longer is not known"]),
+        (40, 1, "memory", ["at least 40.0 µs", "1 of 41 launches has no estimate"]),
+        (40, 39, "memory", ["100 % of that", "39 of 79 launches have no estimate"]),
+        (40, 40, "unclear", ["at least 40.0 µs", "what limits most of the time is not known"]),
+    ],
+)
+def test_a_verdict_without_some_launches_is_one_that_they_cannot_change(
+    known: int, unknown: int, bound: str, said: list[str]
+) -> None:
+    """A launch of 1 µs by memory; CUDA graphs replay all of them in 35 µs."""
+    addition = node(ADD, inputs=("x_float32",))
+    result = judged(
+        *[(addition, 3.35e6, 1e3)] * known,
+        *[(addition, None, None)] * unknown,
+        requested=Variant(target="h100", mode="reduce-overhead"),
+    )
+    assert result.bound == bound
+    for part in said:
+        assert part in result.evidence
+
+
+def judged(
+    *launched: tuple[Node, float | None, float | None], requested: Variant | None = None
+) -> Verdict:
+    requested = requested or Variant(target="h100")
+    compiled = compilation(*launched)
+    result = estimate([compiled], H100, requested=requested)
+    variant = VariantReport(
+        name="v",
+        requested=requested,
+        compilations=[compiled],
+        target=TargetReport(name="h100", device=H100, estimate=result),
+    )
+    drawn = verdict(variant, Report(subject=Subject(id="s", name="f"), variants=[variant]))
+    assert drawn is not None
+    assert drawn.estimated
+    assert drawn.evidence.startswith("Estimated: ")
+    return drawn
 
 
 def test_without_an_estimate_there_is_no_verdict() -> None:

@@ -275,6 +275,21 @@ it('the Requested view has a column for each device, not for each variant', asyn
   ]);
 });
 
+it('a call with launches that are not counted has a lower bound', () => {
+  const [complete, other] = REPORT.variants;
+  const target = other.target!;
+  const partial = {
+    ...other,
+    target: { ...target, estimate: { ...target.estimate!, unknown: 1 } }
+  };
+  page.draw(
+    <TargetEstimates variants={[complete, partial]} context={context} />
+  );
+  const estimates = page.all('.jp-Compilescope-estimate');
+  expect(estimates[0].textContent).toMatch(/^≈/);
+  expect(estimates[1].textContent).toMatch(/^≥/);
+});
+
 it('the Targets view has no figure below the cost of a launch', () => {
   page.draw(<TargetEstimates variants={REPORT.variants} context={context} />);
   expect(page.all('tbody tr')).toHaveLength(2);

@@ -254,7 +254,10 @@ def _helps(now: VariantReport, report: Report) -> Iterator[Ranked]:
 
 
 def _estimates(now: VariantReport, help_: Help, report: Report) -> tuple[float, float] | None:
-    """Estimates for a device that this machine lacks: of the variant, and of what was tried."""
+    """Estimates for a device that this machine lacks: of the variant, and of what was tried.
+
+    None if launches of either are not counted: two lower bounds do not compare.
+    """
     tried = _find(report, help_.requested)
     pair = [
         variant.target.estimate.call_us
@@ -262,6 +265,7 @@ def _estimates(now: VariantReport, help_: Help, report: Report) -> tuple[float, 
         if variant is not None
         and variant.target is not None
         and variant.target.estimate is not None
+        and not variant.target.estimate.unknown
     ]
     if len(pair) < 2 or pair[0] is None or pair[1] is None:
         return None

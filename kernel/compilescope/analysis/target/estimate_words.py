@@ -19,21 +19,35 @@ def nothing_ran(target: TargetReport) -> str:
 
 
 def call_words(target: TargetReport) -> str:
-    """Return the estimated time of a call; ``no estimate`` if there is none."""
+    """Return the estimated time of a call; ``no estimate`` if there is none.
+
+    Launches without an estimate make it a lower bound.
+    """
     estimate = target.estimate
     if estimate is None or estimate.call_us is None:
         return "no estimate"
-    return f"\u2248 {duration(estimate.call_us)}"
+    return f"{'≥' if estimate.unknown else '≈'} {duration(estimate.call_us)}"
 
 
 def estimated(target: TargetReport) -> str:
     """Return the estimated time of a call and what limits it, in a few words."""
+    words = _limited(target)
+    estimate = target.estimate
+    if estimate is None or estimate.call_us is None or not estimate.unknown:
+        return words
+    launches = count(estimate.launches, "launch", "launches")
+    return f"{words}, {estimate.unknown} of {launches} not counted"
+
+
+def _limited(target: TargetReport) -> str:
     estimate = target.estimate
     if estimate is None or estimate.call_us is None:
         return call_words(target)
     # Kernels that take less than their launches add nothing to a call.
     by = "launches" if estimate.launch_us >= estimate.kernels_us else "kernels"
-    return f"{call_words(target)} a call, limited by {by}"
+    # Those that are not counted may take longer than the launches.
+    is_known = by == "kernels" or not estimate.unknown
+    return f"{call_words(target)} a call" + (f", limited by {by}" if is_known else "")
 
 
 def estimate_lines(variant: VariantReport) -> Iterator[str]:
@@ -47,7 +61,7 @@ def estimate_lines(variant: VariantReport) -> Iterator[str]:
     work.append(quantity(estimate.operations, "operations"))
     missing = f", {estimate.unknown} not counted" if estimate.unknown else ""
     if estimate.launches:
-        yield f"{estimated(target)} ({', '.join(work)}{missing})"
+        yield f"{_limited(target)} ({', '.join(work)}{missing})"
     if variant.verdict is not None and variant.verdict.estimated:
         yield variant.verdict.evidence
     if estimate.how:
