@@ -21,6 +21,7 @@ from .guards.size_guards import read_size_guards, replace
 from .guards.symbol_ranges import complete_symbols
 from .kernels.descriptors import add_descriptors
 from .kernels.inductor_units import gather
+from .kernels.layout_copies import estimate_copies
 from .kernels.modules import add_modules
 from .kernels.tiling import add_chosen
 from .memory.layouts import find_layouts
@@ -168,6 +169,7 @@ def _compilation(
     add_chosen(compilation.kernels, compilation.autotunings)
     add_modules(compilation)
     compilation.memory = find_memory(compilation, hints)
+    estimate_copies(compilation)
     compilation.layouts = find_layouts(compilation)
     compilation.decisions = read_decisions(records, compilation)
     compilation.crossings = find_crossings(compilation)

@@ -18,6 +18,7 @@ from .kernels.fusion import add_fusions
 from .kernels.inductor_units import Unit
 from .kernels.kernel_graph import KernelGraph
 from .kernels.kernels import add_origins, collect
+from .kernels.library_inputs import without_inputs
 from .kernels.tiling import add_tilings
 from .kernels.unmarked_launches import add_nodes
 from .text.sizes import Hints
@@ -174,7 +175,9 @@ def _code(
     groups = {region.key: region.nodes for region in regions if region.kind == "launch"}
     parts = ComputedParts(kernels, groups, post_grad, hints, text)
     stored = frozenset(_stored(code.buffers, marks, text))
-    graph = KernelGraph(kernels, parts.groups, list(parts.nodes.values()), hints, stored)
+    graph = without_inputs(
+        KernelGraph(kernels, parts.groups, list(parts.nodes.values()), hints, stored)
+    )
     estimate(graph)
     add_fusions(graph)
     add_tilings(kernels)

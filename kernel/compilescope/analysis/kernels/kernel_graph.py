@@ -45,6 +45,18 @@ class KernelGraph:
         """The nodes that a launch is named for."""
         return [name for name in self.groups.get(key, ()) if name in self._unhomed.nodes]
 
+    def called(self, key: str, kernel: str) -> list[str]:
+        """The node that a launch of a library function computes."""
+        return self._unhomed.called(self.named(key), kernel)
+
+    def node(self, name: str) -> Node:
+        """One of its nodes."""
+        return self._unhomed.nodes[name]
+
+    def is_view(self, name: str) -> bool:
+        """Whether a value is a view of an existing one; False if it has no such node."""
+        return name in self._unhomed.nodes and self._unhomed.is_view(self.node(name))
+
     def traffic(self) -> Traffic:
         """What its launches read, write and compute."""
         library = self.library_nodes()
