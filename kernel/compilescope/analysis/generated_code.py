@@ -14,6 +14,7 @@ from .graphs.provenance import Provenance, earlier_nodes
 from .graphs.stages import GraphReader
 from .kernels.computed_parts import ComputedParts
 from .kernels.estimates import estimate
+from .kernels.foreach_kernels import estimate_foreach
 from .kernels.fusion import add_fusions
 from .kernels.inductor_units import Unit
 from .kernels.kernel_graph import KernelGraph
@@ -179,6 +180,7 @@ def _code(
         KernelGraph(kernels, parts.groups, list(parts.nodes.values()), hints, stored)
     )
     estimate(graph)
+    estimate_foreach(kernels, text, hints)
     add_fusions(graph)
     add_tilings(kernels)
     add_baked(kernels)

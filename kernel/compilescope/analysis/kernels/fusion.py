@@ -17,6 +17,8 @@ UNMAPPED = "torch does not record which operators it computes."
 LIBRARY = "It is an extern kernel, and Inductor fuses nothing into those."
 LAYOUT = "layout"
 """A kernel that computes nothing: it copies a value into other strides."""
+FOREACH = "foreach"
+"""A kernel of foreach operators, or of several small kernels."""
 _HEURISTIC = re.compile(r"@triton_heuristics\.(\w+)\(")
 _KINDS = {
     "pointwise": "pointwise",
@@ -25,7 +27,7 @@ _KINDS = {
     "cooperative_reduction": "cooperative reduction",
     "split_scan": "scan",
     "template": "template",
-    "foreach": "foreach",
+    "foreach": FOREACH,
     "user_autotune": "written by the user",
     "fixed_config": "fixed configuration",
 }
@@ -34,7 +36,7 @@ _TEMPLATE = re.compile(
 )
 _NAMELESS = re.compile(r"_fused_\d+$")
 """The name of a kernel that computes no operator."""
-_FOREACH = ("foreach", "combo")
+_COMBINED = ("foreach", "combo")
 
 
 def add_fusions(graph: KernelGraph) -> None:
@@ -57,7 +59,8 @@ def add_fusions(graph: KernelGraph) -> None:
         fusion = Fusion(kind=kind_of(kernel))
         for launch in kernel.launches[:1]:
             named = graph.named(launch.key)
-            if not named and not _NAMELESS.search(kernel.name):
+            is_named = not _NAMELESS.search(kernel.name) or fusion.kind == FOREACH
+            if not named and is_named:
                 kernel.absent["fusion"] = UNMAPPED
                 continue
             computed = fused.computed(named, external)
@@ -72,8 +75,8 @@ def kind_of(kernel: Kernel) -> str:
     """What sort of kernel it is, by its source."""
     if kernel.language == "triton":
         match = _HEURISTIC.search(kernel.source)
-        if any(word in kernel.name for word in _FOREACH):
-            return "foreach"
+        if any(word in kernel.name for word in _COMBINED):
+            return FOREACH
         return _KINDS.get(match.group(1), match.group(1).replace("_", " ")) if match else ""
     if kernel.language != "cpp" or not kernel.source:
         return ""
