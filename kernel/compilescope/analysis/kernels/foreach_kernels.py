@@ -1,12 +1,14 @@
 """Estimates Triton kernels of foreach operators from their source: one part for each tensor.
 
-torch does not record which nodes they compute.
+torch does not record which nodes they compute; or it names the same node, a list of tensors, for
+each of the kernels that share it.
 """
 
 from __future__ import annotations
 
 import itertools
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 import msgspec
@@ -26,7 +28,7 @@ _MOVED = re.compile(r"tl\.(?:load|full|where|broadcast_to)\(|\(*tmp\d+\)*(?:\.to
 
 
 def estimate_foreach(kernels: Sequence[Kernel], wrapper: str, hints: Hints) -> None:
-    """Fill in the bytes and operations of foreach kernels without nodes.
+    """Fill in the bytes and operations of foreach kernels without nodes of their own.
 
     Each statement that computes a value counts as an operation for each element, as a node does.
 
@@ -38,8 +40,14 @@ def estimate_foreach(kernels: Sequence[Kernel], wrapper: str, hints: Hints) -> N
         The values that symbols had when torch compiled.
     """
     lines = wrapper.split("\n")
-    for kernel in kernels:
-        if kernel.language != "triton" or kernel.nodes or kind_of(kernel) != FOREACH:
+    combined = [
+        kernel for kernel in kernels if kernel.language == "triton" and kind_of(kernel) == FOREACH
+    ]
+    launched = Counter(
+        name for kernel in combined for name in kernel.nodes for _ in kernel.launches
+    )
+    for kernel in combined:
+        if kernel.nodes and all(launched[name] == 1 for name in kernel.nodes):
             continue
         parts = list(_parts(kernel))
         for launch in kernel.launches:

@@ -248,6 +248,7 @@ class Traffic:
             if node.shape is None and _is_number(node):
                 continue
             single = of_one_tensor(node.target)
+            count: int | None
             if operator_name(node.target) in INDEX_WRITES and self._accumulates(node):
                 count = self._selected(node, self._count(node))
             elif single is not None:

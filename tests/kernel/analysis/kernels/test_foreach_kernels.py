@@ -67,13 +67,17 @@ def test_a_number_that_all_tensors_read_counts_once_for_each() -> None:
     assert update.estimated_operations == each * sum(SIZES)
 
 
-def test_kernels_share_the_tensors_of_a_long_list() -> None:
+@pytest.mark.parametrize(("momentum", "moved", "computed"), [(0.0, 3, 1), (0.9, 5, 3)])
+def test_kernels_share_the_tensors_of_a_long_list(
+    momentum: float, moved: int, computed: int
+) -> None:
+    """Without momentum torch names the whole list for each kernel."""
     sizes = (1000,) * 200
     _, kernels = step(
-        lambda parameters: torch.optim.SGD(parameters, lr=0.1, momentum=0.9, foreach=True),
+        lambda parameters: torch.optim.SGD(parameters, lr=0.1, momentum=momentum, foreach=True),
         sizes=sizes,
     )
     launches = [launch for kernel in kernels for launch in kernel.launches]
     assert len(launches) > 1
-    assert sum(launch.estimated_bytes or 0 for launch in launches) == FLOAT * 5 * sum(sizes)
-    assert sum(launch.estimated_operations or 0 for launch in launches) == 3 * sum(sizes)
+    assert sum(launch.estimated_bytes or 0 for launch in launches) == FLOAT * moved * sum(sizes)
+    assert sum(launch.estimated_operations or 0 for launch in launches) == computed * sum(sizes)
