@@ -21,15 +21,13 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 import compilescope as cs
 import msgspec
 import torch
 import wrappers
 from compilescope.report import DeployWay
-from compilescope.studies.deploy import deploy as study
-from compilescope.torch_api.dynamo.compile_variant import modes
+from compilescope.studies.deploy import candidates
 from compilescope.views.rows import deploy
 from real_subjects import gpt
 from subjects import SUBJECTS
@@ -60,14 +58,12 @@ def measure(name: str, options: argparse.Namespace) -> None:
     """Compares the ways to deploy one model, saves the report and prints the table."""
     out = options.out
     fn, args = make(name, options)
-    measured = tuple(mode for mode in modes() if mode not in options.without)
-    with (
-        torch.set_grad_enabled("train" in name),
-        mock.patch.object(study, "modes", return_value=measured),
-    ):
+    with torch.set_grad_enabled("train" in name):
         report = cs.inspect(fn, args, variants="python", run=False)
+        choices = candidates.choices(fn, args, {}, report.variants[0])
+        ways = [choice.name for choice in choices if choice.name not in options.without]
         try:
-            cs.study(report, "deploy")
+            cs.study(report, "deploy", ways=ways)
         except KeyboardInterrupt:
             print(f"{name} was interrupted: these ways were measured.")
     out.mkdir(parents=True, exist_ok=True)
@@ -137,7 +133,7 @@ def main() -> None:
     parser.add_argument("--width", type=int, default=256, help="of the GPT; a multiple of 8")
     parser.add_argument("--layers", type=int, help="of the GPT; 12 by default")
     parser.add_argument(
-        "--without", action="append", default=[], metavar="MODE", help="one that takes too long"
+        "--without", action="append", default=[], metavar="WAY", help="one that takes too long"
     )
     parser.add_argument("--half", action="store_true", help="the GPT in half precision")
     options = parser.parse_args()

@@ -28,7 +28,8 @@ sys.path.insert(0, str(ROOT / "kernel"))
 
 from compilescope import report
 from compilescope.comms import messages
-from compilescope.studies.table import STUDIES
+from compilescope.studies.options import StudyOption
+from compilescope.studies.table import STUDIES, options_of
 from compilescope.views.rows.table import Column
 from compilescope.views.tables import TABLES
 
@@ -55,6 +56,13 @@ the report lists that as a problem of the variant, and the other studies still r
 | Study | What it does | Takes | Variants for | Needs a build | Runs by default |
 | --- | --- | --- | --- | --- | --- |
 {rows}
+
+An option of a study selects some of what the study does: in `cs.study` a list of names, after
+`%%compile --study` names separated by commas, in the panel boxes to tick. Without it, all is done.
+
+| Option | Of the study | Selects |
+| --- | --- | --- |
+{options}
 """
 SCALARS = {
     "string": "string",
@@ -168,8 +176,23 @@ def studies() -> str:
             "",
             comment("The extra measurements of a variant that the kernel offers."),
             "export type StudyName = keyof typeof STUDIES;",
+            "",
+            comment("Name of a study → its options, each with what its names select."),
+            "export const STUDY_OPTIONS: {",
+            "  readonly [K in StudyName]?: Readonly<Record<string, string>>;",
+            "} = {",
+            ",\n".join(
+                f"  {study.name}: {{ {', '.join(map(_option, study.options))} }}"
+                for study in STUDIES.values()
+                if study.options
+            ),
+            "};",
         ]
     )
+
+
+def _option(option: StudyOption) -> str:
+    return f"{option.name}: {literal(option.title)}"
 
 
 def studies_page() -> str:
@@ -180,7 +203,11 @@ def studies_page() -> str:
         f"| {'yes' if study.needs_build else 'no'} | {'no' if study.on_demand else 'yes'} |"
         for study in STUDIES.values()
     ]
-    return STUDIES_PAGE.format(rows="\n".join(rows))
+    options = [
+        f"| `{option.name}` | `{study.name}` | the {option.title}, by their names |"
+        for study, option in options_of()
+    ]
+    return STUDIES_PAGE.format(rows="\n".join(rows), options="\n".join(options))
 
 
 def constant(name: str, value: object) -> str:

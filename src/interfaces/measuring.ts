@@ -1,5 +1,5 @@
 import type { ISignal } from '@lumino/signaling';
-import type { Measurement, StudyName } from '../protocol/types';
+import type { Measurement, StudyChoice, StudyName } from '../protocol/types';
 
 /**
  * How a measurement is to be made.
@@ -47,9 +47,21 @@ export interface IMeasuring {
 
   /**
    * Take a closer look at variants: all that are built, when none is named.
+   *
+   * @param selected - Name of an option of a study → the names that it selects; all
+   * that the study does, if it is left out.
    */
   startStudies(
     studies: readonly StudyName[],
-    variants?: readonly string[]
+    variants?: readonly string[],
+    selected?: Readonly<Record<string, readonly string[]>>
   ): Promise<void>;
+
+  /**
+   * What the options of a study take for a variant, by the options' names.
+   */
+  getStudyChoices(
+    study: StudyName,
+    variant: string
+  ): Promise<Record<string, readonly StudyChoice[]>>;
 }

@@ -9,6 +9,8 @@ import type {
   ReproducerResult,
   SaveReportResult,
   SearchResult,
+  StudyChoice,
+  StudyName,
   VariantReport,
   WhatIfResult
 } from '../protocol/types';
@@ -72,6 +74,15 @@ export abstract class ModelRequests extends ModelSignals {
       minify,
       again
     });
+  }
+
+  async getStudyChoices(
+    study: StudyName,
+    variant: string
+  ): Promise<Record<string, readonly StudyChoice[]>> {
+    const { connection, subject } = this.need();
+    const asked = { subject, study, variant };
+    return (await connection.request('get_study_choices', asked)).choices;
   }
 
   async cancelReproducer(job: string): Promise<void> {

@@ -57,9 +57,13 @@ export abstract class ModelWork
 
   startStudies(
     studies: readonly StudyName[],
-    variants: readonly string[] = []
+    variants: readonly string[] = [],
+    selected: Readonly<Record<string, readonly string[]>> = {}
   ): Promise<void> {
-    const args = { studies: [...studies], variants: [...variants] };
+    const options = Object.fromEntries(
+      Object.entries(selected).map(([name, names]) => [name, [...names]])
+    );
+    const args = { studies: [...studies], variants: [...variants], options };
     return this._start((connection, subject) =>
       connection.request('start_studies', { subject, ...args })
     );

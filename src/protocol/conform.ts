@@ -455,6 +455,7 @@ export function conformDeployWay(value: unknown): void {
   o.safe = flag(o.safe, 'safe', true);
   o.is_pareto = flag(o.is_pareto, 'is_pareto', false);
   o.best_for = field(o.best_for, 'best_for', listOfText, emptyList);
+  o.took_s = field(o.took_s, 'took_s', nullableNumber, none);
   o.why = text(o.why, 'why', '');
   o.shipped_why = text(o.shipped_why, 'shipped_why', '');
   o.problem = field(o.problem, 'problem', nullableProblem, none);
@@ -1666,6 +1667,7 @@ export function conformVariantReport(value: unknown): void {
   o.cold_gain = text(o.cold_gain, 'cold_gain', '');
   o.ways = field(o.ways, 'ways', listOfDeployWay, emptyList);
   o.best_way = text(o.best_way, 'best_way', '');
+  o.ways_not_tried = field(o.ways_not_tried, 'ways_not_tried', listOfText, emptyList);
   o.package = field(o.package, 'package', nullablePackage, none);
   o.earlier = flag(o.earlier, 'earlier', false);
   o.recorded = flag(o.recorded, 'recorded', false);

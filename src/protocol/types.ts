@@ -377,6 +377,15 @@ export const STUDIES = {
 export type StudyName = keyof typeof STUDIES;
 
 /**
+ * Name of a study → its options, each with what its names select.
+ */
+export const STUDY_OPTIONS: {
+  readonly [K in StudyName]?: Readonly<Record<string, string>>;
+} = {
+  deploy: { ways: 'ways to measure' }
+};
+
+/**
  * Asks for the sources of a variant that the report may not have yet.
  */
 export interface AddVariant {
@@ -996,6 +1005,7 @@ export interface DeployWay {
   safe: boolean;
   is_pareto: boolean;
   best_for: ('balanced' | 'cold' | 'latency')[];
+  took_s: number | null;
   why: string;
   shipped_why: string;
   problem: Problem | null;
@@ -1227,6 +1237,15 @@ export interface GetReproducer {
   graph: string;
   minify: boolean;
   again: boolean;
+}
+
+/**
+ * Asks what the options of a study take for a variant.
+ */
+export interface GetStudyChoices {
+  subject: string;
+  study: string;
+  variant: string;
 }
 
 /**
@@ -2504,6 +2523,7 @@ export interface StartStudies {
   subject: string;
   studies: string[];
   variants: string[];
+  options: Record<string, string[]>;
 }
 
 /**
@@ -2632,6 +2652,24 @@ export interface StoredVariant {
   summary: VariantSummary;
   compilations: StoredCompilation[];
   package: StoredText[];
+}
+
+/**
+ * A name that an option of a study takes for a variant: of `deploy`, a way.
+ */
+export interface StudyChoice {
+  name: string;
+  title: string;
+  why: string;
+  estimate_s: number | null;
+  is_least: boolean;
+}
+
+/**
+ * What the options of a study take for a variant.
+ */
+export interface StudyChoices {
+  choices: Record<string, StudyChoice[]>;
 }
 
 /**
@@ -3019,6 +3057,7 @@ export interface VariantReport {
   cold_gain: string;
   ways: DeployWay[];
   best_way: string;
+  ways_not_tried: string[];
   package: Package | null;
   earlier: boolean;
   recorded: boolean;
@@ -3172,6 +3211,7 @@ export interface Commands {
   start_measure: { arguments: StartMeasure; result: StartRunResult };
   get_measurement: { arguments: GetMeasurement; result: Measurement };
   start_studies: { arguments: StartStudies; result: StartRunResult };
+  get_study_choices: { arguments: GetStudyChoices; result: StudyChoices };
   start_sweep: { arguments: StartSweep; result: SweepResult };
   cancel_sweep: { arguments: CancelSweep; result: Done };
   get_sweep: { arguments: GetSweep; result: SweepResult };

@@ -11,6 +11,7 @@ from compilescope.isolation.user_state import preserved
 from compilescope.progress.progress import Monitor
 from compilescope.report import Report, VariantReport
 from compilescope.studies.context import StudyContext
+from compilescope.studies.options import Selected
 from compilescope.studies.run import run_here
 from compilescope.studies.table import STUDIES
 from compilescope.subject.functions import functions_of
@@ -37,6 +38,7 @@ def study(
     report: VariantReport,
     monitor: Monitor | None = None,
     changed: Callable[[], None] = lambda: None,
+    options: Selected | None = None,
 ) -> None:
     """Makes one study of a variant, in the isolation that an inspection gives it."""
     with preserved(fn, args) as snapshot:
@@ -54,5 +56,6 @@ def study(
                     snapshot=snapshot,
                     monitor=monitor or Monitor(),
                     changed=changed,
+                    options=options or {},
                 ),
             )

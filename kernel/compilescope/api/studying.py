@@ -7,11 +7,18 @@ from typing import TYPE_CHECKING
 from ..studies.table import lists_studies
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from ..report import Report
 
 
 @lists_studies
-def study(report: Report, *studies: str, variants: object = None) -> Report:
+def study(
+    report: Report,
+    *studies: str,
+    variants: object = None,
+    ways: str | Iterable[str] | None = None,
+) -> Report:
     """Runs extra measurements of variants of a report.
 
     Parameters
@@ -24,6 +31,7 @@ def study(report: Report, *studies: str, variants: object = None) -> Report:
         {studies}
     variants
         As for `measure`. None: all that are built.
+    {options}
 
     Returns
     -------
@@ -33,7 +41,7 @@ def study(report: Report, *studies: str, variants: object = None) -> Report:
     Raises
     ------
     CompilescopeError
-        The report's call is not in this kernel, a study or variant does not exist, or another
+        The report's call is not in this kernel, a study, variant or way does not exist, or another
         thread is inspecting.
 
     Examples
@@ -48,4 +56,11 @@ def study(report: Report, *studies: str, variants: object = None) -> Report:
     from ..views.progress import Line
 
     with Line() as line:
-        return requests.study(session(), report, studies, variants=variants, progress=line.show)
+        return requests.study(
+            session(),
+            report,
+            studies,
+            variants=variants,
+            options={"ways": ways},
+            progress=line.show,
+        )

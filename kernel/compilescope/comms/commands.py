@@ -163,8 +163,16 @@ def get_measurement(session: Session, request: messages.GetMeasurement) -> messa
 
 def start_studies(session: Session, request: messages.StartStudies) -> messages.StartRunResult:
     """Queues closer looks at variants."""
-    job = session.panel_jobs.study(request.subject, request.studies, request.variants)
+    job = session.panel_jobs.study(
+        request.subject, request.studies, request.variants, request.options
+    )
     return messages.StartRunResult(job=report_without_texts.job(job), code=_code(job))
+
+
+def get_study_choices(session: Session, request: messages.GetStudyChoices) -> messages.StudyChoices:
+    """What the options of a study take for a variant."""
+    choices = session.panel_jobs.choices(request.subject, request.study, request.variant)
+    return messages.StudyChoices(choices=choices)
 
 
 def get_reproducer(session: Session, request: messages.GetReproducer) -> messages.ReproducerResult:
@@ -245,6 +253,7 @@ HANDLERS: dict[str, Callable[[Session, Any], Struct]] = {
     "start_measure": start_measure,
     "get_measurement": get_measurement,
     "start_studies": start_studies,
+    "get_study_choices": get_study_choices,
     "start_sweep": sweeps.start,
     "cancel_sweep": sweeps.cancel,
     "get_sweep": sweeps.get,

@@ -31,9 +31,11 @@ from ..isolation.user_state import Snapshot, preserved
 from ..progress.progress import Monitor
 from ..report import AS_WRITTEN, Report, SourceLine, Timing, VariantReport
 from ..report.errors import CompilescopeError
+from ..report.measurements.study_choice import StudyChoice
 from ..report.variant import Variant
 from ..report.what_if import WhatIf
-from ..studies.run import study_variants
+from ..studies.options import Selected, StudyOption
+from ..studies.run import check_selected_names, study_variants
 from ..studies.table import STUDIES
 from ..studies.table import names as study_names
 from ..subject import arguments
@@ -335,6 +337,7 @@ class Inspection:
         studies: Sequence[str],
         monitor: Monitor,
         *,
+        options: Selected | None = None,
         existing: bool = False,
     ) -> None:
         """Runs studies of variants; builds those that are not built, if a study needs it.
@@ -347,6 +350,8 @@ class Inspection:
             Which; those that are not in the report are left out.
         studies
             Names of `studies.table.STUDIES`, in the order to run them.
+        options
+            What is selected with the options of the studies: see `choices`.
         existing
             Whether a study may call the existing build of a variant in place of a new one.
         """
@@ -376,7 +381,35 @@ class Inspection:
             studies,
             monitor,
             self.results.conclude,
+            options=options,
             existing=existing,
+        )
+
+    def choices(self, option: StudyOption, variant: VariantReport) -> list[StudyChoice]:
+        """What an option of a study takes for a variant; from any thread."""
+        return option.choices(self.fn, self.args, self.kwargs, variant)
+
+    def check_options(
+        self, studies: Sequence[str], options: Selected, variants: Mapping[str, Variant]
+    ) -> None:
+        """Checks what is selected with the options of studies.
+
+        Raises
+        ------
+        CompilescopeError
+            An option does not belong to the studies, or takes no such name for these variants.
+        """
+        known = {variant.name: variant for variant in self.report.variants}
+        reports = [
+            known.get(name) or VariantReport(name=name, requested=requested)
+            for name, requested in variants.items()
+        ]
+        check_selected_names(
+            studies,
+            options,
+            lambda option: (
+                choice.name for variant in reports for choice in self.choices(option, variant)
+            ),
         )
 
     @property

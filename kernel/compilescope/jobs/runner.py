@@ -33,6 +33,8 @@ class Work(msgspec.Struct, kw_only=True, frozen=True):
     again: bool = False
     """Measures anew even if an earlier measurement could be resumed."""
     studies: tuple[str, ...] = ()
+    options: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """For the kind ``study``: what is selected with the options of the studies, each by name."""
     existing: bool = False
     """For the kind ``study``: whether existing builds may be called in place of new ones."""
     compilation: str = ""
@@ -84,7 +86,7 @@ def carry_out_aside(
         with responsive(), nullcontext() if is_aside(new) else generating(monitor):
             inspection.generate(new, monitor)
         if work.kind == "study":
-            inspection.study(list(requested), work.studies, monitor)
+            inspection.study(list(requested), work.studies, monitor, options=dict(work.options))
         elif work.build:
             inspection.run(list(requested), monitor)
     except Cancelled:
@@ -161,7 +163,13 @@ def carry_out(
                     on_news=on_news,
                 )
             elif work.kind == "study":
-                inspection.study(list(requested), work.studies, monitor, existing=work.existing)
+                inspection.study(
+                    list(requested),
+                    work.studies,
+                    monitor,
+                    options=dict(work.options),
+                    existing=work.existing,
+                )
             elif work.build:
                 if at_once:
                     inspection.build_at_once(requested, monitor)

@@ -63,6 +63,7 @@ def compile_cell(line: str, cell: str | None = None) -> None:
     try:
         variants = magic_options.variants(options)
         studies = magic_options.studies(options)
+        study_options = magic_options.study_options(options)
         raw = parent.get("content", {}).get("code")
         parsed = cells.parse(shell, f"%%compile {line}".rstrip(), cell, raw)
         # The user's own call comes first: whatever becomes of the inspection, it took place.
@@ -101,6 +102,7 @@ def compile_cell(line: str, cell: str | None = None) -> None:
                     report,
                     options.measure,
                     studies,
+                    options=study_options,
                     breakdown=not options.no_run,
                     progress=display.progress,
                 )

@@ -14,7 +14,7 @@ from IPython.core import magic_arguments
 
 from ..report.errors import CompilescopeError
 from ..report.variant import Variant
-from ..studies.table import STUDIES
+from ..studies.table import STUDIES, options_of
 
 _ipython: Any = magic_arguments  # which IPython leaves without types
 LAST = "_report"
@@ -84,6 +84,13 @@ def _parser() -> Any:
     )
     study_names = ", ".join(STUDIES)
     add("--study", metavar="NAMES", help=f"then run these studies: names of {study_names}")
+    for study, option in options_of():
+        add(
+            f"--{option.name}",
+            metavar="NAMES",
+            help=f"of the study {study.name}: the names of the {option.title}, separated by commas "
+            "(default: all)",
+        )
     add("--panel", action="store_true", help="show the live panel instead of the summary")
     add(
         "--no-widget",
@@ -158,6 +165,27 @@ def studies(options: argparse.Namespace) -> list[str]:
     chosen = [name.strip() for name in (options.study or "").split(",") if name.strip()]
     check_studies(chosen)
     return chosen
+
+
+def study_options(options: argparse.Namespace) -> dict[str, list[str]]:
+    """Return what is selected with the options of the studies.
+
+    Raises
+    ------
+    CompilescopeError
+        An option of a study that is not requested, or without a name.
+    """
+    from ..studies.run import check_selected
+
+    given = {option.name: getattr(options, option.name) for _, option in options_of()}
+    selected = {
+        # IPython leaves the quotes around names with spaces.
+        name: [part.strip() for part in text.strip("\"'").split(",") if part.strip()]
+        for name, text in given.items()
+        if text is not None
+    }
+    check_selected(studies(options), selected)
+    return selected
 
 
 def _setting(text: str) -> tuple[str, object]:

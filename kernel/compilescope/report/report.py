@@ -282,7 +282,8 @@ class Report(Struct, kw_only=True):
 
         Ways whose results differ from eager's, or that would silently return wrong results for
         other arguments, are excluded. If no way is clearly faster than eager, that is eager, and
-        ``reason`` says whether noise may hide a faster way.
+        ``reason`` says whether noise may hide a faster way. If the study measured only some of the
+        ways, ``reason`` says which were compared.
 
         Parameters
         ----------
@@ -308,8 +309,14 @@ class Report(Struct, kw_only=True):
         >>> report = cs.study(report, "deploy", variants="python")    # doctest: +SKIP
         >>> compiled = report.best("latency").apply(model)            # doctest: +SKIP
         """
-        ways = ((variant.name, way) for variant in self.variants for way in variant.ways)
-        return recommend(ways, objective, memory_gb)
+        studied = [variant for variant in self.variants if variant.ways]
+        ways = ((variant.name, way) for variant in studied for way in variant.ways)
+        not_tried = [
+            name if len(studied) == 1 else f"{name} ({variant.name})"
+            for variant in studied
+            for name in variant.ways_not_tried
+        ]
+        return recommend(ways, objective, memory_gb, not_tried)
 
     def panel(self) -> Any:
         """The report's live panel as a widget, for notebooks other than JupyterLab.

@@ -106,6 +106,9 @@ class VariantReport(Struct):
     """The ways to deploy the call, compared."""
     best_way: str = ""
     """Which of these ways is recommended for which objective, in a sentence, or why none is."""
+    ways_not_tried: list[str] = []
+    """Names of the ways that could be tried here but were not: they were not selected, or the study
+    was cancelled before them."""
     package: Package | None = None
     """The subject compiled ahead of time."""
     earlier: bool = False

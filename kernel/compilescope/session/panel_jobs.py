@@ -12,8 +12,11 @@ from ..inspection.inspection import Inspection
 from ..inspection.report_updates import find
 from ..jobs.jobs import Job, Jobs
 from ..jobs.runner import Work, carry_out_aside, is_aside, prepare
+from ..report.measurements.study_choice import StudyChoice
 from ..report.variant import Variant
+from ..studies.options import Selected
 from ..studies.run import check_studies
+from ..studies.table import options_of
 from ..targets import target_variants
 from .queued_work import check_seconds, requested_variants
 from .subject_calls import SubjectCalls
@@ -123,16 +126,43 @@ class PanelJobs:
             self._jobs.cancel(running.id)
         return job
 
-    def study(self, subject: str, studies: Sequence[str], variants: Sequence[str]) -> Job:
+    def study(
+        self,
+        subject: str,
+        studies: Sequence[str],
+        variants: Sequence[str],
+        options: Selected | None = None,
+    ) -> Job:
         """Queues studies of variants, of all built ones if none is named.
 
         Raises
         ------
         CompilescopeError
-            The report lacks a named variant, or a study does not exist.
+            The report lacks a named variant, or a study, an option or a selected name does not
+            exist.
         """
         check_studies(studies)
-        return self._queue(subject, variants, Work(kind="study", studies=tuple(studies)))
+        inspection = self._subjects.callable(subject)
+        requested = requested_variants(inspection, variants, "study")
+        inspection.check_options(studies, options or {}, requested)
+        selected = tuple((name, tuple(names)) for name, names in (options or {}).items())
+        work = Work(kind="study", studies=tuple(studies), options=selected)
+        return self._queue(subject, variants, work)
+
+    def choices(self, subject: str, study: str, variant: str) -> dict[str, list[StudyChoice]]:
+        """What the options of a study take for a variant; may be called from any thread.
+
+        Raises
+        ------
+        CompilescopeError
+            The report lacks the variant, or the study does not exist.
+        """
+        check_studies([study])
+        inspection = self._subjects.callable(subject)
+        report = inspection.report.variant(variant)
+        return {
+            option.name: inspection.choices(option, report) for _, option in options_of([study])
+        }
 
     def _queue(self, subject: str, variants: Sequence[str], work: Work) -> Job:
         inspection = self._subjects.callable(subject)

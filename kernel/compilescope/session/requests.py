@@ -13,6 +13,7 @@ from ..report import Report
 from ..report.errors import CompilescopeError
 from ..report.given_values import check_number, check_report, check_text
 from ..report.variant import Variant
+from ..studies.options import names_of
 from ..studies.table import usual as usual_studies
 from .queued_work import refuse_records
 from .session import Session
@@ -50,24 +51,33 @@ def study(
     studies: Sequence[str],
     *,
     variants: object = None,
+    options: Mapping[str, object] | None = None,
     progress: Tell | None = None,
 ) -> Report:
     """Runs studies of variants of a report; all but the longest studies if none is named.
 
+    Parameters
+    ----------
+    options
+        Name of an option → what it selects; None: all.
+
     Raises
     ------
     CompilescopeError
-        The report is not from this kernel, or a study or variant does not exist.
+        The report is not from this kernel, or a study, variant or selected name does not exist.
     """
     inspection = inspection_of(session, report)
     for name in studies:
         check_text("A study", name, "the study's name")
+    selected = {
+        name: names_of(name, value) for name, value in (options or {}).items() if value is not None
+    }
     requested = _requested(inspection, variants, "study")
     if not studies:
         studies = usual_studies(
             targets=(variant.target is not None for variant in requested.values())
         )
-    return session.study(report.subject.id, studies, requested, progress=progress)
+    return session.study(report.subject.id, studies, requested, options=selected, progress=progress)
 
 
 def measure_and_study(
@@ -76,6 +86,7 @@ def measure_and_study(
     seconds: float | None,
     studies: Sequence[str],
     *,
+    options: Mapping[str, object] | None = None,
     breakdown: bool = True,
     progress: Tell | None = None,
 ) -> None:
@@ -83,13 +94,15 @@ def measure_and_study(
 
     Parameters
     ----------
+    options
+        What is selected with the options of the studies.
     breakdown
         Whether to break down the time of a call if no study is named and it takes only seconds.
     """
     if seconds is not None:
         measure(session, report, seconds=seconds, progress=progress)
     if studies:
-        study(session, report, studies, progress=progress)
+        study(session, report, studies, options=options, progress=progress)
     elif breakdown and (
         plan := plan_breakdown(
             report,

@@ -151,13 +151,17 @@ class Session:
         studies: Sequence[str],
         variants: Mapping[str, Variant],
         *,
+        options: Mapping[str, tuple[str, ...]] | None = None,
         existing: bool = False,
         progress: Callable[[Progress], None] | None = None,
     ) -> Report:
         """Runs studies of variants, in this thread; see `Inspection.study`."""
         check_studies(studies)
-        work = Work(kind="study", studies=tuple(studies), existing=existing)
-        return self._do(self._subjects.callable(subject), variants, work, progress)
+        inspection = self._subjects.callable(subject)
+        inspection.check_options(studies, options or {}, variants)
+        selected = tuple((options or {}).items())
+        work = Work(kind="study", studies=tuple(studies), options=selected, existing=existing)
+        return self._do(inspection, variants, work, progress)
 
     def sweep(
         self, plan: Plan, *, executor: Where = None, workers: int = 1

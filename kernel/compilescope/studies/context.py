@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from ..builds.built_variants import KeptBuild
@@ -12,6 +12,7 @@ from ..isolation.user_state import Snapshot
 from ..progress.progress import Monitor
 from ..report import Peaks, VariantReport
 from ..targets.target_variants import Shipment
+from .options import Selected
 
 ALREADY_PROFILING = (
     "torch's profiler is already running, and only one can run. Run the study again when it has "
@@ -40,6 +41,8 @@ class StudyContext:
     monitor: Monitor
     existing: KeptBuild | None = None
     """A build that may be called in place of a new one; its code is installed."""
+    options: Selected = field(default_factory=dict)
+    """What is selected with the study's options."""
     changed: Callable[[], None] = lambda: None
     """Called by a study that takes minutes when there is more in the report, for who watches."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 from ..builds.built_variants import BuiltVariants, KeptBuild
@@ -17,7 +17,8 @@ from ..torch_api.dynamo.process_state import begin, isolated
 from ..torch_api.failures import failures
 from ..torch_api.inductor import workers
 from .context import StudyContext, TargetContext
-from .table import STUDIES, Study
+from .options import Selected, StudyOption, check_names, names_of
+from .table import STUDIES, Study, options_of
 
 
 def check_studies(studies: Sequence[str]) -> None:
@@ -35,6 +36,51 @@ def check_studies(studies: Sequence[str]) -> None:
             )
 
 
+def check_selected(studies: Sequence[str], options: Selected) -> None:
+    """Checks that the options are of the studies.
+
+    Raises
+    ------
+    CompilescopeError
+        One is not, or selects nothing.
+    """
+    known = [option.name for _, option in options_of(studies)]
+    for name, names in options.items():
+        owners = [study.name for study, option in options_of() if option.name == name]
+        if not owners:
+            raise CompilescopeError(
+                f"No study has an option {name!r}.",
+                remedy=f"The options are {', '.join(option.name for _, option in options_of())}.",
+            )
+        if name not in known:
+            raise CompilescopeError(
+                f"{name} is an option of the study {', '.join(owners)}, which is not requested.",
+                remedy=f"Name the study, or leave {name} out.",
+            )
+        names_of(name, names)
+
+
+def check_selected_names(
+    studies: Sequence[str], options: Selected, choices: Callable[[StudyOption], Iterable[str]]
+) -> None:
+    """Checks the names that the options of studies select.
+
+    Parameters
+    ----------
+    choices
+        Returns the names that an option takes.
+
+    Raises
+    ------
+    CompilescopeError
+        There is no such name; the message lists those that exist.
+    """
+    check_selected(studies, options)
+    for _, option in options_of(studies):
+        if option.name in options:
+            check_names(option, options[option.name], list(dict.fromkeys(choices(option))))
+
+
 def study_variants(
     built: BuiltVariants,
     shipment: Shipment,
@@ -44,6 +90,7 @@ def study_variants(
     monitor: Monitor,
     changed: Callable[[VariantReport], None],
     *,
+    options: Selected | None = None,
     existing: bool = False,
 ) -> None:
     """Runs studies of variants; each completes its variant's report.
@@ -62,6 +109,8 @@ def study_variants(
         Names of `STUDIES`. A study leaves out variants that it does not apply to.
     changed
         Called with a variant after each study of it, and when a long one has a part of its result.
+    options
+        What is selected with the options of the studies.
     existing
         Whether a study may call the existing build of a variant in place of a new one.
 
@@ -99,6 +148,7 @@ def study_variants(
                     report,
                     monitor.within(step),
                     functools.partial(changed, variant),
+                    options or {},
                     built.find(variant.name, variant.requested) if existing else None,
                 )
         except Cancelled:
@@ -127,6 +177,7 @@ def _study_here(
     report: Report,
     monitor: Monitor,
     changed: Callable[[], None],
+    options: Selected,
     existing: KeptBuild | None,
 ) -> None:
     with (
@@ -150,6 +201,7 @@ def _study_here(
                 snapshot=snapshot,
                 monitor=monitor,
                 existing=existing,
+                options=options,
                 changed=changed,
             ),
         )

@@ -13,7 +13,13 @@ import textwrap
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from .options import StudyOption
+
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ..report import VariantReport
+    from ..report.measurements.study_choice import StudyChoice
     from .context import StudyContext, TargetContext
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -46,6 +52,8 @@ class Study(NamedTuple):
     not_for_targets: tuple[str, str, str] | None = None
     """What to say where it is requested of a variant for a target (what, why, remedy), with ``{}``
     for the device's name; None: that the device is not here."""
+    options: tuple[StudyOption, ...] = ()
+    """What of it may be selected by name."""
 
     @property
     def for_targets(self) -> bool:
@@ -93,6 +101,14 @@ def _deploy(context: StudyContext) -> None:
     from .deploy.deploy import study_deploy
 
     study_deploy(context)
+
+
+def _ways(
+    fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any], report: VariantReport
+) -> list[StudyChoice]:
+    from .deploy.candidates import choices
+
+    return choices(fn, args, kwargs, report)
 
 
 def _blocks(context: StudyContext) -> None:
@@ -204,6 +220,14 @@ STUDIES: dict[str, Study] = {
             without_inductor=("ways", "The ways are Inductor's, and the backend is {!r}."),
             needs_build=False,
             on_demand=True,
+            options=(
+                StudyOption(
+                    name="ways",
+                    one="a way to deploy this call",
+                    title="ways to measure",
+                    choices=_ways,
+                ),
+            ),
         ),
         Study(
             name="blocks",
@@ -285,13 +309,34 @@ def usual(*, targets: Iterable[bool]) -> list[str]:
     ]
 
 
+def options_of(studies: Iterable[str] | None = None) -> list[tuple[Study, StudyOption]]:
+    """The options of studies, of all if none are given, each with its study."""
+    chosen = STUDIES if studies is None else studies
+    return [(STUDIES[name], option) for name in chosen for option in STUDIES[name].options]
+
+
 def lists_studies(function: F) -> F:
-    """Puts the list of studies where a function's docstring has a line ``{studies}``."""
+    """Puts the list of studies where a function's docstring has a line ``{studies}``.
+
+    The parameters that are options of studies take the place of a line ``{options}``.
+    """
     if function.__doc__ is not None:  # python -OO leaves docstrings out
+        listings = {"studies": _listing, "options": _parameters}
         function.__doc__ = re.sub(
-            r"^( *)\{studies\}$", lambda line: _listing(line[1]), function.__doc__, flags=re.M
+            r"^( *)\{(studies|options)\}$",
+            lambda line: listings[line[2]](line[1]),
+            function.__doc__,
+            flags=re.M,
         )
     return function
+
+
+def _parameters(indent: str) -> str:
+    return "\n".join(
+        f"{indent}{option.name}\n{indent}    Of the study ``{study.name}``: the names of the "
+        f"{option.title}. None: all."
+        for study, option in options_of()
+    )
 
 
 def _listing(indent: str) -> str:

@@ -22,6 +22,16 @@ export interface IStudyProps {
    * What to do where none of them is built; empty where a button beside it says so.
    */
   unbuilt?: string;
+
+  /**
+   * What is selected with the study's options; all where there is none.
+   */
+  selected?: Readonly<Record<string, readonly string[]>>;
+
+  /**
+   * Why it cannot be started, besides what the button knows; empty if it can.
+   */
+  obstacle?: string;
   context: IViewContext;
 }
 
@@ -59,7 +69,7 @@ export function StudyButton(props: IStudyProps): JSX.Element | null {
           trans.__(
             'No selected variant is built yet: start a measurement first.'
           ))
-        : '';
+        : (props.obstacle ?? '');
   return (
     <span className="jp-Compilescope-study">
       {why && (
@@ -74,7 +84,11 @@ export function StudyButton(props: IStudyProps): JSX.Element | null {
         disabled={why !== '' || built.length === 0}
         title={trans.__('%1; takes %2.', summary, duration)}
         aria-describedby={why ? reason : undefined}
-        onClick={() => void model.startStudies([study], built)}
+        onClick={() =>
+          void (props.selected
+            ? model.startStudies([study], built, props.selected)
+            : model.startStudies([study], built))
+        }
       >
         {label}
       </button>

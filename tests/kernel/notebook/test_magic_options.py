@@ -34,6 +34,9 @@ from .magic_support import FakeSession, succeed
         ("--measure soon", "argument --measure: invalid seconds value: 'soon'"),
         ("--measure 0", "argument --measure: invalid seconds value: '0'"),
         ("--study layers,horoscope", "There is no study 'horoscope'. "),
+        ("--ways eager", "ways is an option of the study deploy, which is not requested. "),
+        ("--study layers --ways eager", "ways is an option of the study deploy, "),
+        ("--study deploy --ways ,", "ways selects nothing. Give names, or leave ways out: all."),
         ("--option size", "--option size has no value. Write --option max_autotune=True."),
         ("--option max_fusion_siz=3", "There is no option 'max_fusion_siz'. Did you mean "),
     ],
@@ -102,18 +105,20 @@ def test_measuring_and_studies_come_after_the_inspection(
 ) -> None:
     asked: list[tuple[Any, ...]] = []
 
-    def measure_and_study(*given: Any, breakdown: bool, progress: Any) -> None:
+    def measure_and_study(*given: Any, options: Any, breakdown: bool, progress: Any) -> None:
         assert breakdown
+        assert options == {"ways": ["eager", "C++ wrapper"]}
         asked.append(given)
         progress(Progress(step="measuring", fraction=0.5))
         if error is not None:
             raise error
 
     monkeypatch.setattr(requests, "measure_and_study", measure_and_study)
-    result = shell.run_cell("%%compile --measure 2.5 --study layers,kernels\nf(1)")
+    line = '--measure 2.5 --study layers,deploy --ways "eager, C++ wrapper"'
+    result = shell.run_cell(f"%%compile {line}\nf(1)")
     ((_, record_kernel_results, seconds, studies),) = asked
     assert record_kernel_results is shell.user_ns["_report"]
-    assert (seconds, studies) == (2.5, ["layers", "kernels"])
+    assert (seconds, studies) == (2.5, ["layers", "deploy"])
     output = capsys.readouterr()
     assert "compilation 0/0" in output.out, "what was found out is shown in any case"
     assert result.success == (error is None)

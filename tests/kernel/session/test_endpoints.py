@@ -17,11 +17,13 @@ from compilescope.comms import commands, messages
 from compilescope.comms.endpoints import Endpoints
 from compilescope.inspection.inspection import Inspection
 from compilescope.jobs.jobs import Job
-from compilescope.report import PARTS, Report, Timing
+from compilescope.report import PARTS, Report, Timing, VariantReport
 from compilescope.report.checkup import Check, Checkup
+from compilescope.report.measurements.study_choice import StudyChoice
 from compilescope.report.what_if import GuardOutcome, WhatIf
 from compilescope.session.reproducers import Reproducers
 from compilescope.session.session import Session
+from compilescope.studies.options import StudyOption
 
 from .. import subjects
 from ..panel import connect, request
@@ -50,6 +52,15 @@ class BuiltVariants:
         self.measurement = MeasurementProgress(
             id="measurement-1", state="running", rounds=3, series=series, fraction=0.25
         )
+
+    check_options = Inspection.check_options
+
+    def choices(self, option: StudyOption, variant: VariantReport) -> list[StudyChoice]:
+        return [
+            StudyChoice(name="eager", title="as written"),
+            StudyChoice(name="torch.compile", estimate_s=12.5),
+            StudyChoice(name="AOTInductor", why="It takes a module."),
+        ]
 
     def has_capture(self, variant: cs.Variant) -> bool:
         return False
@@ -119,6 +130,14 @@ ASKED: list[dict[str, Any]] = [
     request("get_measurement", subject=SUBJECT, since=2),
     request("start_studies", subject=SUBJECT, studies=["layers"], variants=["cpp"]),
     request("start_studies", subject=SUBJECT, studies=["horoscope"]),
+    request(
+        "start_studies",
+        subject=SUBJECT,
+        studies=["deploy"],
+        variants=["cpp"],
+        options={"ways": ["eager"]},
+    ),
+    request("get_study_choices", subject=SUBJECT, study="deploy", variant="cpp"),
     request("start_sweep", subject=SUBJECT, variants=[{"cpp_wrapper": True}]),
     request("get_sweep", subject=SUBJECT),
     request("cancel_sweep", subject=SUBJECT),

@@ -19,7 +19,7 @@ from compilescope.report.measurements.deployment import (
     with_imports,
 )
 from compilescope.report.references import refer
-from compilescope.studies.deploy import deploy, ways
+from compilescope.studies.deploy import candidates, deploy, ways
 from compilescope.studies.deploy.way_process import _compare, why_no_result
 from compilescope.subject.pickled_subject import Call
 from compilescope.torch_api.dynamo.module_code import ModuleCode
@@ -118,11 +118,11 @@ def test_the_code_of_a_way_compiles_the_model(name: str, model: nn.Module) -> No
 
 def test_only_a_model_that_names_its_blocks_compiles_them_by_itself() -> None:
     assert ways.REPEATED not in all_ways(names_repeated=False)
-    assert deploy.names_repeated_blocks(NamedBlocks())
-    assert not deploy.names_repeated_blocks(Blocks())
+    assert candidates.names_repeated_blocks(NamedBlocks())
+    assert not candidates.names_repeated_blocks(Blocks())
     unnamed = NamedBlocks()
     unnamed._repeated_blocks = ()
-    assert not deploy.names_repeated_blocks(unnamed)
+    assert not candidates.names_repeated_blocks(unnamed)
     code = all_ways(cs.Variant(dynamic=True, fullgraph=True))[ways.REPEATED].code
     assert "model.compile_repeated_blocks(" in code
     assert "dynamic=True" in code
@@ -143,10 +143,10 @@ def test_every_code_is_python_and_what_is_not_taken_says_why() -> None:
 
 
 def test_blocks_are_found_in_the_model() -> None:
-    assert deploy.blocks_of(Blocks()) == ("model.blocks", False)
+    assert candidates.blocks_of(Blocks()) == ("model.blocks", False)
     linears = nn.Sequential(*[nn.Linear(2, 2) for _ in range(4)])
-    assert deploy.blocks_of(linears) == ("model", True)
-    assert deploy.blocks_of(nn.Sequential(nn.Linear(2, 2), nn.ReLU())) == ("", False)
+    assert candidates.blocks_of(linears) == ("model", True)
+    assert candidates.blocks_of(nn.Sequential(nn.Linear(2, 2), nn.ReLU())) == ("", False)
 
 
 @pytest.mark.usefixtures("fresh_dynamo", "one_thread")
@@ -213,13 +213,7 @@ def scaled(x: torch.Tensor) -> torch.Tensor:
 
 
 @pytest.mark.slow
-def test_a_way_is_measured_with_and_without_what_it_ships(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    def few(variant: cs.Variant, subject: ways.Subject) -> list[DeployWay]:
-        return [way for way in ways.ways(variant, subject) if way.name in (ways.WHOLE, ways.AOTI)]
-
-    monkeypatch.setattr(deploy, "ways", few)
+def test_a_way_is_measured_with_and_without_what_it_ships() -> None:
     # Precompiled headers would be built for this once; they take longer than all else.
     settings = cs.Variant(options={"cpp_cache_precompile_headers": False})
     variant = VariantReport(name="python", requested=settings)
@@ -230,6 +224,7 @@ def test_a_way_is_measured_with_and_without_what_it_ships(
         (torch.randn(64),),
         variant,
         changed=lambda: seen.append(len(variant.ways)),
+        options={"ways": (ways.WHOLE, ways.AOTI)},
     )
     assert seen == [1, 2], "who watches sees each way as soon as it is measured"
     way, not_taken = variant.ways
@@ -241,7 +236,7 @@ def test_a_way_is_measured_with_and_without_what_it_ships(
     assert way.ship_bytes > 0
     assert way.speedup is not None
     assert way.relative == 1 / way.speedup.ratio
-    for figure in (way.cold_s, way.cached_s, way.shipped_s, way.call_us, way.eager_us):
+    for figure in (way.cold_s, way.cached_s, way.shipped_s, way.call_us, way.eager_us, way.took_s):
         assert figure is not None
         assert figure > 0
     assert way.memory_bytes is not None
@@ -263,12 +258,10 @@ def calls_compiled(x: torch.Tensor) -> torch.Tensor:
 
 
 @pytest.mark.slow
-def test_eager_compiles_no_function_inside_the_call(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        deploy, "ways", lambda *args: [way for way in ways.ways(*args) if way.name == ways.EAGER]
-    )
+def test_eager_compiles_no_function_inside_the_call() -> None:
     variant = VariantReport(name="python", requested=cs.Variant())
-    study("deploy", calls_compiled, (torch.randn(64),), variant)
+    selected = {"ways": (ways.EAGER,)}
+    study("deploy", calls_compiled, (torch.randn(64),), variant, options=selected)
     (way,) = variant.ways
     assert way.problem is None
     assert way.accurate is True
@@ -359,9 +352,6 @@ def keep_tensors(entries: Any) -> list[bool]:
 
 @pytest.mark.slow
 def test_what_a_notebook_defines_is_known_in_the_processes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        deploy, "ways", lambda *args: [way for way in ways.ways(*args) if way.name == ways.AOT]
-    )
     # As in a notebook: pickled by value.
     monkeypatch.setattr(Scaled, "__module__", "__main__")
     monkeypatch.setattr(keep_tensors, "__module__", "__main__")
@@ -369,7 +359,7 @@ def test_what_a_notebook_defines_is_known_in_the_processes(monkeypatch: pytest.M
     monkeypatch.setattr(sys.modules["__main__"], "keep_tensors", keep_tensors, raising=False)
     options = {"cpp_cache_precompile_headers": False, "guard_filter_fn": refer(keep_tensors)}
     variant = VariantReport(name="python", requested=cs.Variant(options=options))
-    study("deploy", Scaled(), (torch.randn(64),), variant)
+    study("deploy", Scaled(), (torch.randn(64),), variant, options={"ways": (ways.AOT,)})
     (way,) = variant.ways
     assert way.problem is None
     assert "keep_tensors" in way.code

@@ -237,3 +237,21 @@ def test_what_differs_and_what_was_not_compared_is_said() -> None:
     remarks = rows.remarks(variant)
     assert "wrong differs from eager: n is another." in remarks
     assert "drawn: results are not compared." in remarks
+
+
+def test_a_recommendation_among_some_ways_says_which() -> None:
+    report = report_of(EAGER, FAST, UNSAFE)
+    assert "Compared" not in report.best().reason
+    report.variants[0].ways_not_tried = ["soon", "lite"]
+    assert report.best().reason.endswith(". Compared: eager, fast. Not tried: soon, lite.")
+    only_eager = report_of(EAGER)
+    only_eager.variants[0].ways_not_tried = ["fast"]
+    reason = only_eager.best().reason
+    assert reason.startswith("no compiled way was measured; a call takes 100 µs")
+    assert reason.endswith("Compared: eager. Not tried: fast.")
+    only_slow = report_of(SLOW)
+    only_slow.variants[0].ways_not_tried = ["fast"]
+    with pytest.raises(cs.CompilescopeError, match=r"Compared: slow\. Not tried: fast\."):
+        only_slow.best()
+    report.variants.append(VariantReport(name="cpp", requested=cs.Variant(), ways=[SOON]))
+    assert report.best().reason.endswith("Not tried: soon (python), lite (python).")

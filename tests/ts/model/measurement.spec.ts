@@ -182,15 +182,26 @@ describe('The measurement of a model', () => {
   });
 
   it('studies are started as asked', async () => {
-    void model.startStudies(['layers'], ['cpp']);
+    void model.startStudies(['deploy'], ['cpp'], { ways: ['eager'] });
+    const asked = { subject: 'f', studies: ['deploy'], variants: ['cpp'] };
     expect(connection.log[connection.log.length - 1]).toEqual([
       'start_studies',
-      { subject: 'f', studies: ['layers'], variants: ['cpp'] }
+      { ...asked, options: { ways: ['eager'] } }
     ]);
     await connection.answer('start_studies', {
       job: job({ kind: 'study' }),
       code: 'go()'
     });
     expect(model.job?.kind).toBe('study');
+  });
+
+  it('what a study can be limited to is asked of the kernel', async () => {
+    const asked = model.getStudyChoices('deploy', 'cpp');
+    expect(connection.log[connection.log.length - 1]).toEqual([
+      'get_study_choices',
+      { subject: 'f', study: 'deploy', variant: 'cpp' }
+    ]);
+    await connection.answer('get_study_choices', { choices: { ways: [] } });
+    expect(await asked).toEqual({ ways: [] });
   });
 });

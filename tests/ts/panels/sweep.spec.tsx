@@ -11,6 +11,7 @@ import { SweepView } from '../../../src/panels/sweep/view';
 import type {
   Choices,
   DeployWay,
+  StudyChoice,
   Sweep,
   VariantReport
 } from '../../../src/protocol/types';
@@ -19,7 +20,7 @@ import { report, variantSummary } from '../support/fakes';
 import { speedup, timing } from '../support/measured';
 import { variantReport } from '../support/structs';
 import { cell, done, sweep } from '../support/swept';
-import { contextOf, HOSTILE, stage, ViewModel } from '../support/views';
+import { contextOf, drawn, HOSTILE, stage, ViewModel } from '../support/views';
 
 jest.mock('../../../src/charts/plotly', () => ({
   ...jest.requireActual('../../../src/charts/plotly'),
@@ -358,11 +359,56 @@ describe('SweepBody', () => {
     expect(model.startStudies).toHaveBeenCalledWith(['deploy'], ['python']);
   });
 
+  it('measures only the ways that are ticked, and says how many and how long', async () => {
+    model.report = { ...report('f'), variants: [variantSummary('python')] };
+    const choice = (name: string, change: Partial<StudyChoice> = {}) => ({
+      ...{ name, title: '', why: '', estimate_s: null, is_least: true },
+      ...change
+    });
+    model.getStudyChoices.mockResolvedValue({
+      ways: [
+        choice('eager'),
+        choice('torch.compile', { estimate_s: 47, is_least: false }),
+        choice('reduce-overhead', { why: 'Its CUDA graphs need a GPU.' }),
+        choice('C++ wrapper', { estimate_s: 48 })
+      ]
+    });
+    const tick = (name: string) =>
+      page
+        .all('.jp-Compilescope-studyOption label')
+        .find(element => element.textContent === name)!;
+    const state = () =>
+      page.all('.jp-Compilescope-waysSelection')[0].textContent;
+    show();
+    await drawn();
+    expect(model.getStudyChoices).toHaveBeenCalledWith('deploy', 'python');
+    expect(state()).toContain('3 of 3 ways, estimated: at least 1 min 30 s');
+    expect(tick('reduce-overhead').title).toBe('Its CUDA graphs need a GPU.');
+    expect(tick('reduce-overhead').querySelector('input')!.disabled).toBe(true);
+    page.click(page.button('Measure'));
+    expect(model.startStudies).toHaveBeenLastCalledWith(['deploy'], ['python']);
+    page.click(page.button('None'));
+    expect(page.text()).toContain('Select at least one way.');
+    page.click(tick('torch.compile').querySelector('input')!);
+    expect(state()).toContain(
+      '1 of 3 ways, about 50 s if as fast as last time'
+    );
+    page.click(page.button('Measure'));
+    expect(model.startStudies).toHaveBeenLastCalledWith(
+      ['deploy'],
+      ['python'],
+      { ways: ['torch.compile'] }
+    );
+    page.click(page.button('All'));
+    expect(state()).toContain('3 of 3 ways');
+  });
+
   it('shows the ways to deploy, what each gives up, and the code of one', () => {
     model.isLive = false;
     show(null, [
       variantReport('python', {
         best_way: `Balanced: torch.compile. ${HOSTILE}`,
+        ways_not_tried: ['C++ wrapper', 'AOTInductor'],
         ways: [
           way('eager', { cold_s: 0.01, first_s: 0.01, call_us: 90 }),
           way('torch.compile', {
@@ -395,6 +441,7 @@ describe('SweepBody', () => {
       })
     ]);
     expect(page.text()).toContain(`Balanced: torch.compile. ${HOSTILE}`);
+    expect(page.text()).toContain('Not tried: C++ wrapper, AOTInductor.');
     const cells = page
       .all('.jp-mod-ways tbody tr')
       .map(element => [...element.children].map(cell => cell.textContent));
@@ -449,6 +496,7 @@ function way(name: string, change: Partial<DeployWay>): DeployWay {
     safe: true,
     is_pareto: false,
     best_for: [],
+    took_s: null,
     why: '',
     shipped_why: '',
     problem: null,

@@ -9,7 +9,8 @@ import type { IViewContext } from '../../../src/panels/views';
 import type {
   JobState,
   Problem,
-  ReportSummary
+  ReportSummary,
+  StudyChoice
 } from '../../../src/protocol/types';
 import type { ILinked, ISelection } from '../../../src/interfaces/selection';
 import type { ISubjectModel } from '../../../src/interfaces/subject';
@@ -42,6 +43,9 @@ export class ViewModel {
   goOn = jest.fn(() => Promise.resolve());
   cancel = jest.fn(() => Promise.resolve());
   startStudies = jest.fn(() => Promise.resolve());
+  getStudyChoices = jest.fn((): Promise<Record<string, StudyChoice[]>> =>
+    Promise.resolve({})
+  );
   getVariant = jest.fn();
   getCompilation = jest.fn();
   getArtifact = jest.fn();

@@ -30,12 +30,14 @@ from .jobs import AddVariant as AddVariant
 from .jobs import AddVariantResult as AddVariantResult
 from .jobs import Cancel as Cancel
 from .jobs import GetReproducer as GetReproducer
+from .jobs import GetStudyChoices as GetStudyChoices
 from .jobs import JobState as JobState
 from .jobs import ReproducerFile as ReproducerFile
 from .jobs import ReproducerResult as ReproducerResult
 from .jobs import StartRun as StartRun
 from .jobs import StartRunResult as StartRunResult
 from .jobs import StartStudies as StartStudies
+from .jobs import StudyChoices as StudyChoices
 from .measuring import GetMeasurement as GetMeasurement
 from .measuring import Measurement as Measurement
 from .measuring import Series as Series
@@ -97,6 +99,7 @@ COMMANDS: dict[str, tuple[type[Message], type[Struct]]] = {
     "start_measure": (StartMeasure, StartRunResult),
     "get_measurement": (GetMeasurement, Measurement),
     "start_studies": (StartStudies, StartRunResult),
+    "get_study_choices": (GetStudyChoices, StudyChoices),
     "start_sweep": (StartSweep, SweepResult),
     "cancel_sweep": (CancelSweep, Done),
     "get_sweep": (GetSweep, SweepResult),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from ...report import Problem
+from ...report.measurements.study_choice import StudyChoice
 from ...report.variant import Variant
 from .envelopes import Message
 
@@ -67,6 +68,23 @@ class StartStudies(Message):
     studies: list[str]
     variants: list[str] = []
     """All built variants, if none is named."""
+    options: dict[str, list[str]] = {}
+    """Name of an option of a study → the names that it selects; all, if it is left out."""
+
+
+class GetStudyChoices(Message):
+    """Asks what the options of a study take for a variant."""
+
+    subject: str
+    study: str
+    variant: str
+
+
+class StudyChoices(Message):
+    """What the options of a study take for a variant."""
+
+    choices: dict[str, list[StudyChoice]]
+    """Name of an option → what it takes, in the order in which the study takes it."""
 
 
 class StartRunResult(Message):

@@ -113,6 +113,8 @@ class DeployWay(Struct):
     best_for: list[Objective] = []
     """The objectives for which `Report.best` chooses it among the variant's ways, without a memory
     limit. Empty for all ways if noise hides whether one is faster than eager."""
+    took_s: float | None = None
+    """How long measuring it took, all its processes together (s)."""
     why: str = ""
     """Why it was not measured."""
     shipped_why: str = ""

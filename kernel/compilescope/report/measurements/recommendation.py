@@ -110,7 +110,10 @@ class Recommendation(msgspec.Struct, frozen=True):
 
 
 def recommend(
-    ways: Iterable[tuple[str, DeployWay]], objective: Objective, memory_gb: float | None
+    ways: Iterable[tuple[str, DeployWay]],
+    objective: Objective,
+    memory_gb: float | None,
+    not_tried: Sequence[str] = (),
 ) -> Recommendation:
     """The recommended way; see `Report.best`.
 
@@ -118,6 +121,8 @@ def recommend(
     ----------
     ways
         Each with its variant's name.
+    not_tried
+        Names of ways that were not measured and could have been.
 
     Raises
     ------
@@ -148,7 +153,7 @@ def recommend(
     if all_are_slower(way for _, way in counted):
         raise CompilescopeError(
             "There is no way to recommend.",
-            WAYS_SLOWER,
+            WAYS_SLOWER + _compared(counted, not_tried),
             "To measure the other ways, call compilescope.study(report, 'deploy').",
         )
     fits = [
@@ -168,8 +173,23 @@ def recommend(
     # Among ways that only may be faster, the choice would be noise.
     eager = [(variant, way) for variant, way in fits if not way.ship_code]
     variant, way = _choose(faster or eager or fits, objective)
-    reason = _reason(way, objective, faster=bool(faster), undecided=_undecided(fits))
+    reason = _reason(
+        way,
+        objective,
+        has_compiled=any(way.ship_code and way.call_us is not None for _, way in ways),
+        faster=bool(faster),
+        undecided=_undecided(fits),
+    )
+    reason += _compared(fits, not_tried)
     return Recommendation(way, variant, objective, reason)
+
+
+def _compared(ways: Iterable[tuple[str, DeployWay]], not_tried: Sequence[str]) -> str:
+    """A sentence on the ways that were compared; empty if all that can be tried were."""
+    if not not_tried:
+        return ""
+    names = dict.fromkeys(way.name for _, way in ways)
+    return f" Compared: {', '.join(names)}. Not tried: {', '.join(dict.fromkeys(not_tried))}."
 
 
 def _check_memory(memory_gb: object) -> None:
@@ -321,7 +341,14 @@ def _interval(way: DeployWay) -> tuple[float, float]:
     return way.speedup.interval
 
 
-def _reason(way: DeployWay, objective: Objective, *, faster: bool, undecided: Sequence[str]) -> str:
+def _reason(
+    way: DeployWay,
+    objective: Objective,
+    *,
+    has_compiled: bool,
+    faster: bool,
+    undecided: Sequence[str],
+) -> str:
     measured = f"a call takes {duration(way.call_us or 0)}, in eager {duration(way.eager_us or 0)}"
     if way.speedup is not None and way.ship_code:
         measured += f" ({way.speedup.text})"
@@ -331,6 +358,8 @@ def _reason(way: DeployWay, objective: Objective, *, faster: bool, undecided: Se
         measured += f" and {duration(way.shipped_s * 1e6)} with {shipped}"
     if undecided:
         return f"{measured}. {WAYS_UNDECIDED} Not judged: {', '.join(dict.fromkeys(undecided))}."
+    if not has_compiled:
+        return f"no compiled way was measured; {measured}."
     if not faster:
         return f"no compiled way is faster than eager here; {measured}."
     goals = {

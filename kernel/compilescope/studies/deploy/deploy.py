@@ -2,38 +2,39 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
-import torch
 
-from ...analysis.graphs.repeated_blocks import differing_value, is_torchs_own
 from ...processes.folders import temporary
+from ...report import VariantReport
 from ...report.measurements.deployment import BLOCKS, NESTED, WHOLE, DeployWay
 from ...report.measurements.recommendation import judge
 from ...report.problem import Problem
 from ...subject.subject import describe
-from ...torch_api.dynamo.compile_variant import modes
-from ...torch_api.operators.tensors import has_other_values
 from ..context import StudyContext
 from ..first_calls.processes import first_call, packed, task
+from ..options import check_names
+from ..table import STUDIES
+from .candidates import candidates
+from .course import Course
 from .way_process import COMMAND, Phase, WayResult
-from .ways import AOT, EAGER, Subject, ways
-
-_LEAST = 4
-"""Fewer equal blocks are not worth a change."""
+from .ways import EAGER
 
 
 def study_deploy(study: StudyContext) -> None:
     """Fills in the variant's ways, row by row: what was measured before a cancel stays.
 
+    With the option ``ways``, those alone are measured; rows of other ways stay as they are.
+
     Raises
     ------
     CompilescopeError
-        The subject cannot be sent to another process.
+        The subject cannot be sent to another process, or has none of the ways.
     """
-    _study_ways(study, None)
+    _study_ways(study, study.options.get("ways"))
 
 
 def study_blocks(study: StudyContext) -> None:
@@ -51,78 +52,47 @@ def study_blocks(study: StudyContext) -> None:
 
 
 def _study_ways(study: StudyContext, names: Sequence[str] | None) -> None:
-    variant = study.report.requested
-    packed_task = task(variant, packed(study))
-    subject = _subject(study)
-    candidates = [way for way in ways(variant, subject) if names is None or way.name in names]
-    anew = {way.name for way in candidates}
-    rows = [way for way in study.report.ways if names and way.name not in anew]
-    for place, way in enumerate(candidates):
+    report = study.report
+    available = candidates(study.fn, study.args, study.kwargs, report)
+    selected = [way for way in available if names is None or way.name in names]
+    if not selected and names:
+        # The names are those of another variant: of one with the other wrapper.
+        (option,) = STUDIES["deploy"].options
+        check_names(option, names, [way.name for way in available])
+    packed_task = task(report.requested, packed(study))
+    device = describe(study.fn, study.args, study.kwargs).device
+    course = Course([way for way in selected if not way.why], report)
+    for way in selected:
         if not way.why:
-            _measure(study, way, packed_task, subject.device, place / len(candidates))
-        rows.append(way)
-        study.report.best_way = judge(rows)
-        study.report.ways = list(rows)
+            began = time.monotonic()
+            _measure(study, way, packed_task, device, course)
+            way.took_s = time.monotonic() - began
+            course.end(way)
+        _put(report, way, available)
         study.changed()
 
 
-def _subject(study: StudyContext) -> Subject:
-    is_module = isinstance(study.fn, torch.nn.Module)
-    features = set(dir(torch.compiler))
-    if hasattr(torch.compile(lambda: None), AOT):
-        features.add(AOT)
-    blocks, torchs_own = (
-        blocks_of(study.fn) if isinstance(study.fn, torch.nn.Module) else ("", False)
-    )
-    path = blocks.removeprefix("model").lstrip(".")
-    differing = (
-        differing_value(compilation, path) for compilation in study.report.compilations if blocks
-    )
-    return Subject(
-        is_module=is_module,
-        device=describe(study.fn, study.args, study.kwargs).device,
-        blocks=blocks,
-        blocks_are_torchs=torchs_own,
-        blocks_differ=next(filter(None, differing), ""),
-        modes=modes(),
-        has_numbers=has_other_values(study.args, study.kwargs),
-        features=frozenset(features),
-        names_repeated=is_module and names_repeated_blocks(study.fn),
-    )
-
-
-def names_repeated_blocks(model: object) -> bool:
-    """Whether a model has the method of diffusers' models, and names the blocks it compiles."""
-    has_method = callable(getattr(model, "compile_repeated_blocks", None))
-    return has_method and bool(getattr(model, "_repeated_blocks", True))
-
-
-def blocks_of(model: torch.nn.Module) -> tuple[str, bool]:
-    """The largest list of modules of one class, as code, and whether the class is torch's own.
-
-    The code is empty where there is no such list.
-    """
-    best, torchs_own, most = "", False, 0
-    for path, module in model.named_modules():
-        children = list(module.children())
-        kinds = {type(child) for child in children}
-        is_list = isinstance(module, (torch.nn.ModuleList, torch.nn.Sequential))
-        if not is_list or len(children) < _LEAST or len(kinds) != 1:
-            continue
-        size = sum(parameter.numel() for parameter in module.parameters())
-        if size > most and all(name.isidentifier() for name in path.split(".") if path):
-            best, most = ".".join(filter(None, ["model", path])), size
-            torchs_own = is_torchs_own(f"{kinds.pop().__module__}.")
-    return best, torchs_own
+def _put(report: VariantReport, way: DeployWay, available: Sequence[DeployWay]) -> None:
+    """Adds a way in the order of measuring, in place of its earlier measurement."""
+    rows = {known.name: known for known in report.ways} | {way.name: way}
+    order = [candidate.name for candidate in available if candidate.name in rows]
+    report.ways = [rows[name] for name in dict.fromkeys([*order, *rows])]
+    report.best_way = judge(report.ways)
+    report.ways_not_tried = [
+        candidate.name
+        for candidate in available
+        if candidate.name not in rows and not candidate.why
+    ]
 
 
 def _measure(
-    study: StudyContext, way: DeployWay, packed_task: bytes, device: str, fraction: float
+    study: StudyContext, way: DeployWay, packed_task: bytes, device: str, course: Course
 ) -> None:
     """Takes a way in up to three processes."""
 
     def process(phase: Phase, code: str, caches: Path, folder: Path) -> WayResult:
-        study.monitor.step(f"{way.name}, {phase}", variant=study.report.name, fraction=fraction)
+        step, fraction = course.step(way, phase)
+        study.monitor.step(step, variant=study.report.name, fraction=fraction)
         header = {
             "phase": phase,
             "code": code,

@@ -20,6 +20,8 @@ NO_GUARDS = "no guards"
 TENSOR_GUARDS = "tensor guards only"
 AOT = "aot_compile"
 AOTI = "AOTInductor"
+_TUNED = ("max-autotune-no-cudagraphs", "max-autotune")
+"""The modes that compile and time several kernels in place of each."""
 
 _COMPILER = "torch.compiler"
 _SHIP_CACHES = """\
@@ -77,7 +79,18 @@ class Subject:
 
 
 def ways(variant: Variant, subject: Subject) -> list[DeployWay]:
-    """Every way, those that cannot be taken here with the reason."""
+    """Every way, those that cannot be tried here with the reason.
+
+    They are measured in this order: what is quickly measured and usually asked for comes first,
+    what tunes kernels or compiles C++ comes last.
+    """
+    modes = _modes(variant, subject)
+    other_wrapper = _compiled(
+        OTHER_WRAPPERS[not variant.cpp_wrapper],
+        "the same with the other wrapper",
+        msgspec.structs.replace(variant, cpp_wrapper=not variant.cpp_wrapper),
+        subject,
+    )
     return [
         DeployWay(
             name=EAGER,
@@ -86,13 +99,11 @@ def ways(variant: Variant, subject: Subject) -> list[DeployWay]:
             shipped_why="There is nothing to ship.",
         ),
         _compiled(WHOLE, "the settings of this variant", variant, subject),
-        _compiled(
-            OTHER_WRAPPERS[not variant.cpp_wrapper],
-            "the same with the other wrapper",
-            msgspec.structs.replace(variant, cpp_wrapper=not variant.cpp_wrapper),
-            subject,
-        ),
-        *_modes(variant, subject),
+        *([other_wrapper] if variant.cpp_wrapper else []),
+        _blocks(variant, subject),
+        *([_repeated(variant)] if subject.names_repeated else []),
+        _nested(variant, subject),
+        *(way for way in modes if way.name not in _TUNED),
         _with_guards_filtered(
             variant,
             subject,
@@ -109,10 +120,9 @@ def ways(variant: Variant, subject: Subject) -> list[DeployWay]:
             filter_fn="keep_tensor_guards_unsafe",
             ignored="other values that are no tensors, or another state of the model",
         ),
-        _blocks(variant, subject),
-        *([_repeated(variant)] if subject.names_repeated else []),
-        _nested(variant, subject),
         _aot_compile(variant, subject),
+        *(way for way in modes if way.name in _TUNED),
+        *([] if variant.cpp_wrapper else [other_wrapper]),
         _aot_inductor(variant, subject),
     ]
 

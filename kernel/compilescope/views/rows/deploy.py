@@ -77,7 +77,7 @@ def rows(variant: VariantReport) -> list[tuple[str, ...]]:
 
 def remarks(variant: VariantReport) -> list[str]:
     """Return how it was measured, the restrictions of each way, and why some have no figure."""
-    lines = [HOW, *filter(None, [variant.best_way]), *_uneven(variant)]
+    lines = [HOW, *filter(None, [variant.best_way, not_tried(variant)]), *_uneven(variant)]
     for way in variant.ways:
         if way.problem is not None:
             lines.append(f"{way.name} failed: {way.problem.what} {way.problem.why}".rstrip())
@@ -91,6 +91,12 @@ def remarks(variant: VariantReport) -> list[str]:
         if way.shipped_why and way.ship_code:
             lines.append(f"{way.name}, shipped: {way.shipped_why}")
     return lines
+
+
+def not_tried(variant: VariantReport) -> str:
+    """Return which ways could be tried here but were not; empty if none."""
+    names = variant.ways_not_tried
+    return f"Not tried: {', '.join(names)}." if names else ""
 
 
 def code(variant: VariantReport) -> list[tuple[str, str]]:

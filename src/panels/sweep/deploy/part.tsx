@@ -1,8 +1,18 @@
+import { caretDownIcon, caretRightIcon } from '@jupyterlab/ui-components';
+import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { Chart } from '../../../charts';
+import { isActive } from '../../../model/jobs';
 import type { VariantReport } from '../../../protocol/types';
 import { CodeBlock } from '../../common';
 import { StudyPart } from '../../common/study';
+import {
+  estimateOf,
+  selectedOf,
+  StudyOptionForm,
+  useStudyOption
+} from '../../common/studyOption';
+import type { IStudyOption } from '../../common/studyOption';
 import type { IViewContext } from '../../views';
 import { deployChartOf, isMeasured, isPlotted } from './chart';
 import { WaysTable } from './table';
@@ -22,6 +32,7 @@ export function DeployPart(props: {
 }): JSX.Element {
   const { variants, context } = props;
   const { model, trans } = context;
+  const option = useStudyOption('deploy', 'ways', context);
   return (
     <StudyPart
       study="deploy"
@@ -31,8 +42,15 @@ export function DeployPart(props: {
         ({ name }) => name === model.variant
       )}
       unbuilt={trans.__('The selected variant does not run here.')}
+      selected={selectedOf(option)}
+      obstacle={
+        option?.selected.size === 0 ? trans.__('Select at least one way.') : ''
+      }
       context={context}
     >
+      {option && !isActive(model.job) && (
+        <Selection option={option} trans={trans} />
+      )}
       {variants.length === 0 ? (
         <p className="jp-Compilescope-hint">
           {trans.__(
@@ -53,6 +71,44 @@ export function DeployPart(props: {
   );
 }
 
+/**
+ * How many ways will be measured, how long that may take, and which they are.
+ */
+function Selection(props: {
+  option: IStudyOption;
+  trans: TranslationBundle;
+}): JSX.Element {
+  const { option, trans } = props;
+  const [isOpen, setOpen] = React.useState(false);
+  const id = React.useId();
+  const able = option.choices.filter(({ why }) => why === '').length;
+  const Caret = isOpen ? caretDownIcon : caretRightIcon;
+  const estimate = estimateOf(option, trans);
+  return (
+    <div>
+      <div className="jp-Compilescope-waysSelection">
+        <button
+          type="button"
+          className="jp-Compilescope-button"
+          aria-expanded={isOpen}
+          aria-controls={id}
+          onClick={() => setOpen(!isOpen)}
+        >
+          <Caret.react tag="span" width="14px" height="14px" />
+          {trans.__('Select ways')}
+        </button>
+        <span className="jp-Compilescope-muted" role="status">
+          {trans.__('%1 of %2 ways', option.selected.size, able)}
+          {estimate && `, ${estimate}`}
+        </span>
+      </div>
+      <div id={id} hidden={!isOpen}>
+        <StudyOptionForm study="deploy" option={option} trans={trans} />
+      </div>
+    </div>
+  );
+}
+
 function Ways(props: {
   variant: VariantReport;
   isNamed: boolean;
@@ -60,7 +116,7 @@ function Ways(props: {
 }): JSX.Element {
   const { variant, isNamed, context } = props;
   const { trans } = context;
-  const { ways, best_way: recommended } = variant;
+  const { ways, best_way: recommended, ways_not_tried: notTried } = variant;
   const measured = ways.filter(isMeasured);
   const [choice, setChoice] = React.useState('');
   const chosen =
@@ -76,6 +132,11 @@ function Ways(props: {
     <div className="jp-Compilescope-ways">
       {isNamed && <h4>{variant.name}</h4>}
       {recommended && <p>{recommended}</p>}
+      {notTried.length > 0 && (
+        <p className="jp-Compilescope-hint">
+          {trans.__('Not tried: %1.', notTried.join(', '))}
+        </p>
+      )}
       <div className="jp-Compilescope-waysResult">
         {ways.some(isPlotted) && (
           <div>

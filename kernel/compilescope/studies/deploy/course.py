@@ -1,0 +1,74 @@
+"""How far the study of the ways to deploy is, and how long the rest may take."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+
+from ...report import VariantReport, units
+from ...report.measurements.deployment import DeployWay
+from .candidates import last_s, least_s
+from .way_process import Phase
+from .ways import EAGER
+
+_PHASES: dict[Phase, str] = {
+    "cold": "nothing cached",
+    "shipped": "as shipped",
+    "cached": "cached, then later calls",
+}
+"""The processes of a way, in their order: in words."""
+
+
+class Course:
+    """The ways that are measured one after the other.
+
+    Parameters
+    ----------
+    measured
+        The ways to measure, in their order.
+    report
+        The variant's, with its earlier results.
+    """
+
+    def __init__(self, measured: Sequence[DeployWay], report: VariantReport) -> None:
+        self._names = [way.name for way in measured]
+        self._last = {way.name: last_s(way, report) for way in measured}
+        self._least = {way.name: least_s(way, report) for way in measured}
+        self._took: dict[str, float] = {}
+
+    def step(self, way: DeployWay, phase: Phase) -> tuple[str, float]:
+        """The words for a process that begins, and the part of the study that is done by then."""
+        place, total = self._names.index(way.name), len(self._names)
+        within = 0.0 if way.name == EAGER else list(_PHASES).index(phase) / len(_PHASES)
+        what = "first call, then later calls" if way.name == EAGER else _PHASES[phase]
+        rest = self._rest(place)
+        return (
+            f"way {place + 1} of {total}, {way.name}: {what}{rest and f'; {rest}'}",
+            (place + within) / total,
+        )
+
+    def end(self, way: DeployWay) -> None:
+        """Notes that a way was measured, which says how long others take."""
+        if way.took_s is not None and way.problem is None:
+            self._took[way.name] = way.took_s
+
+    def _rest(self, place: int) -> str:
+        """An estimate for the way at a place and those after it; empty where nothing is known."""
+        names = self._names[place:]
+        known = [self._last[name] for name in names]
+        if all(seconds is not None for seconds in known):
+            return f"{units.rough_duration(sum(filter(None, known)))} left if as fast as last time"
+        # Eager compiles nothing.
+        took = [seconds for name, seconds in self._took.items() if name != EAGER]
+        if took:
+            pace = statistics.mean(took)
+            seconds = sum(self._last[name] or pace for name in names)
+            return f"{units.rough_duration(seconds)} left if each takes {pace:.0f} s, as so far"
+        least = [self._least[name] for name in names]
+        seconds = sum(filter(None, least))
+        least_s = seconds // _STEP_S * _STEP_S
+        return f"estimated for all: at least {units.elapsed(least_s)}" if least_s else ""
+
+
+_STEP_S = 10.0
+"""A lower bound is rounded down to so many seconds: it stays one."""
