@@ -77,8 +77,10 @@ def check_selected_names(
     """
     check_selected(studies, options)
     for _, option in options_of(studies):
-        if option.name in options:
-            check_names(option, options[option.name], list(dict.fromkeys(choices(option))))
+        allowed = list(dict.fromkeys(choices(option)))
+        # Where the study does not apply to a variant, it says so.
+        if allowed and option.name in options:
+            check_names(option, options[option.name], allowed)
 
 
 def study_variants(

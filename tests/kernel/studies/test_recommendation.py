@@ -17,9 +17,10 @@ from compilescope.report.measurements.deployment import (
     BLOCKS,
     WAYS_SLOWER,
     WAYS_UNDECIDED,
+    WRITTEN,
     DeployWay,
 )
-from compilescope.report.measurements.recommendation import counts, judge
+from compilescope.report.measurements.recommendation import counts, judge, paste_code
 from compilescope.report.references import refer
 from compilescope.report.saving.storage import complete
 from compilescope.views.html import report as html
@@ -237,6 +238,16 @@ def test_what_differs_and_what_was_not_compared_is_said() -> None:
     remarks = rows.remarks(variant)
     assert "wrong differs from eager: n is another." in remarks
     assert "drawn: results are not compared." in remarks
+
+
+def test_a_package_is_written_by_the_way_itself() -> None:
+    way = measured("AOTInductor", 9.0, 1.0, 50.0, load_code="compiled = load()")
+    assert "# Once, after a first call" in paste_code(way)
+    way.ship_code = WRITTEN
+    assert paste_code(way) == (
+        "import torch\n\ncompiled = 'AOTInductor'\n\n# In each process that serves:\n"
+        "import torch\n\ncompiled = load()"
+    )
 
 
 def test_a_recommendation_among_some_ways_says_which() -> None:

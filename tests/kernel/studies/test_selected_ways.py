@@ -65,7 +65,9 @@ def test_only_the_selected_ways_are_measured_and_the_others_are_no_failures(
     study("deploy", MODEL, CALL, variant, options=selected)
     assert taken == [ways.EAGER, ways.AOT]
     assert [way.name for way in variant.ways] == [ways.EAGER, "reduce-overhead", ways.AOT]
-    assert "need a GPU" in variant.ways[1].why
+    assert variant.ways[1].why == (
+        "On a CPU it is the same as the mode 'default', as CUDA graphs need a GPU."
+    )
     not_tried = variant.ways_not_tried
     assert ways.WHOLE in not_tried
     assert not {ways.AOT, "max-autotune", ways.BLOCKS} & set(not_tried), "some cannot be tried here"
@@ -227,6 +229,9 @@ def test_the_choices_are_those_of_the_variant(inspected: tuple[Session, Report])
     choices = session.panel_jobs.choices(report.subject.id, "deploy", "cpp")["ways"]
     assert [choice.name for choice in choices][:3] == [ways.EAGER, ways.WHOLE, "Python wrapper"]
     assert session.panel_jobs.choices(report.subject.id, "layers", "cpp") == {}
+    for requested in (cs.Variant(backend=None), cs.Variant(target="h100")):
+        other = VariantReport(name="v", requested=requested)
+        assert candidates.choices(MODEL, CALL, {}, other) == []
 
 
 def test_every_option_of_a_study_is_a_parameter() -> None:

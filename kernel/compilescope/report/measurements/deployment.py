@@ -29,6 +29,9 @@ WAYS_SLOWER = (
 PACKAGE = "model.pt2"
 """The file of AOTInductor's package in the code of its way."""
 
+WRITTEN = "pass  # the package is there"
+"""What writes the shipped files where the way itself has written them."""
+
 _IMPORTS = {
     "functools.": "import functools",
     "os.": "import os",

@@ -20,6 +20,7 @@ from .deployment import (
     PACKAGE,
     WAYS_SLOWER,
     WAYS_UNDECIDED,
+    WRITTEN,
     DeployWay,
     Objective,
     with_imports,
@@ -247,15 +248,15 @@ def paste_code(way: DeployWay) -> str:
     """Code to paste: creates ``compiled``, and writes and loads the shipped files if that works."""
     if way.shipped_s is None or way.shipped_accurate is False:
         return with_imports(way.code)
-    parts = [
-        way.code,
+    writing = [
         "",
         "# Once, after a first call: writes what is shipped.",
         "compiled(*args, **kwargs)",
         way.ship_code,
     ]
+    code = "\n".join([way.code, *([] if way.ship_code == WRITTEN else writing)])
     serving = ["", "# In each process that serves:", with_imports(way.load_code)]
-    return "\n".join([with_imports("\n".join(parts)), *serving])
+    return "\n".join([with_imports(code), *serving])
 
 
 def counts(way: DeployWay) -> bool:

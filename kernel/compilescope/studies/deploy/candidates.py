@@ -38,7 +38,9 @@ def choices(
     kwargs: Mapping[str, Any],
     report: VariantReport,
 ) -> list[StudyChoice]:
-    """The ways that can be selected, with estimates."""
+    """The ways that can be selected, with estimates; none where the study does not apply."""
+    if not report.requested.uses_inductor or report.requested.target is not None:
+        return []
     return [
         StudyChoice(
             name=way.name,

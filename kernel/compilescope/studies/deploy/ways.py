@@ -9,7 +9,14 @@ import msgspec
 
 from ...analysis.graphs.repeated_blocks import compile_each, one_each
 from ...analysis.settings.variant_code import code_of
-from ...report.measurements.deployment import BLOCKS, NESTED, PACKAGE, WHOLE, DeployWay
+from ...report.measurements.deployment import (
+    BLOCKS,
+    NESTED,
+    PACKAGE,
+    WHOLE,
+    WRITTEN,
+    DeployWay,
+)
 from ...report.variant import Variant
 
 EAGER = "eager"
@@ -20,6 +27,11 @@ NO_GUARDS = "no guards"
 TENSOR_GUARDS = "tensor guards only"
 AOT = "aot_compile"
 AOTI = "AOTInductor"
+_WITHOUT_GRAPHS = {
+    "reduce-overhead": "the mode 'default'",
+    "max-autotune": "the mode 'max-autotune-no-cudagraphs'",
+}
+"""The modes with CUDA graphs, each with what it is without them."""
 _TUNED = ("max-autotune-no-cudagraphs", "max-autotune")
 """The modes that compile and time several kernels in place of each."""
 
@@ -145,9 +157,11 @@ def _modes(variant: Variant, subject: Subject) -> list[DeployWay]:
         if mode in ("default", variant.mode):
             continue
         way = _compiled(mode, f"mode={mode!r}", _with_mode(variant, mode), subject)
-        has_graphs = mode in ("reduce-overhead", "max-autotune")
+        has_graphs = mode in _WITHOUT_GRAPHS
         if has_graphs and subject.device == "cpu":
-            way.why = "Its CUDA graphs need a GPU; on the processor it is another mode's equal."
+            way.why = (
+                f"On a CPU it is the same as {_WITHOUT_GRAPHS[mode]}, as CUDA graphs need a GPU."
+            )
         elif has_graphs:
             way.gives_up.append("results are overwritten by the next call: clone what is kept")
         compiled_ways.append(way)
@@ -275,7 +289,7 @@ def _aot_inductor(variant: Variant, subject: Subject) -> DeployWay:
         code="with torch.no_grad():\n"
         "    program = torch.export.export(model, args, kwargs)\n"
         f'    torch._inductor.aoti_compile_and_package(program, package_path="{PACKAGE}")\n{load}',
-        ship_code="pass  # the package is there",
+        ship_code=WRITTEN,
         load_code=load,
         gives_up=[
             _ONE_GRAPH,
