@@ -387,7 +387,7 @@ export const TABLES = {
       kind: 'words' as const
     },
     gives_up: {
-      title: trans.__('gives up'),
+      title: trans.__('restrictions'),
       kind: 'words' as const
     }
   }),

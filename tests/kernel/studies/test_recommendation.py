@@ -173,7 +173,7 @@ def test_the_table_is_in_the_text_and_in_the_page() -> None:
     assert f"{report.variants[0].name}: ways to deploy" in shown
     assert "fast *" in shown
     assert "Lowest latency: fast. Shortest time to first result: soon." in " ".join(shown.split())
-    assert "AOTInductor is not measured: torch.export takes a module." in shown
+    assert "Not measured: AOTInductor. torch.export takes a module." in shown
     assert "ways to deploy" in html.render(report)
 
 
@@ -240,6 +240,54 @@ def test_what_differs_and_what_was_not_compared_is_said() -> None:
     assert "drawn: results are not compared." in remarks
 
 
+def test_a_lower_latency_within_noise_is_named() -> None:
+    later = measured("later", 60.0, 20.0, 10.0)
+    sooner = measured("sooner", 9.0, 2.0, 10.5)
+    report = report_of(EAGER, later, sooner)
+    best = report.best("latency")
+    assert best.way is sooner
+    assert best.reason.startswith(
+        "the fastest first call among ways with no clear difference (later): a call takes 10.5 µs"
+    )
+    assert "Lowest latency: sooner (later: no clear difference)." in report.variants[0].best_way
+    assert report.best("balanced").reason.startswith("the best product")
+
+
+def test_noise_beats_no_way() -> None:
+    noisy = measured("noisy", 0.02, 0.01, 5.0)
+    assert noisy.speedup is not None
+    noisy.speedup.standing = "noisy"
+    ways = report_of(EAGER, noisy, SOON).variants[0].ways
+    assert [way.name for way in ways if way.is_pareto] == ["eager", "soon"]
+
+
+def test_what_is_said_of_several_ways_is_said_once() -> None:
+    again = ["compiles again"]
+    caches = {"ships": ["caches.bin"], "cached_s": 2.0}
+    variant = VariantReport(
+        name="python",
+        requested=cs.Variant(),
+        ways=[
+            EAGER,
+            measured("a", 60.0, 50.0, 10.0, gives_up=again, **caches),
+            measured("b", 60.0, 3.0, 10.0, gives_up=again, **caches),
+            measured("c", 60.0, None, 10.0, gives_up=["one graph"]),
+            DeployWay(name="d", why="No GPU.", gives_up=again),
+            DeployWay(name="e", why="No GPU."),
+        ],
+    )
+    assert rows.remarks(variant)[1:] == [
+        (
+            "As shipped, the C++ compiler runs again: torch.compiler.save_cache_artifacts saves no "
+            "libraries that it built (a). Shipping the folder of the caches itself "
+            "(TORCHINDUCTOR_CACHE_DIR) avoids that."
+        ),
+        "Restrictions of a, b: compiles again.",
+        "Restrictions of c: one graph.",
+        "Not measured: d, e. No GPU.",
+    ]
+
+
 def test_a_package_is_written_by_the_way_itself() -> None:
     way = measured("AOTInductor", 9.0, 1.0, 50.0, load_code="compiled = load()")
     assert "# Once, after a first call" in paste_code(way)
@@ -258,7 +306,7 @@ def test_a_recommendation_among_some_ways_says_which() -> None:
     only_eager = report_of(EAGER)
     only_eager.variants[0].ways_not_tried = ["fast"]
     reason = only_eager.best().reason
-    assert reason.startswith("no compiled way was measured; a call takes 100 µs")
+    assert reason.startswith("no compiled way was measured; a call takes 100 µs, the first result")
     assert reason.endswith("Compared: eager. Not tried: fast.")
     only_slow = report_of(SLOW)
     only_slow.variants[0].ways_not_tried = ["fast"]

@@ -128,6 +128,11 @@ def test_an_estimate_names_its_basis() -> None:
         "way 3 of 4, no guards: as shipped; about 80 s left if each takes 41 s, as so far"
     )
     assert fraction == pytest.approx((2 + 1 / 3) / 4)
+    more = Course([whole, by_name["C++ wrapper"]], variant_of())
+    more.end(whole)
+    assert more.step(by_name["C++ wrapper"], "cold")[0].endswith(
+        "about 40 s left if each takes 41 s, as so far (C++ wrapper may take longer)"
+    )
     filtered.took_s, aot.took_s = 30.0, 90.0
     report.ways = measured
     again = Course([whole, aot], report)

@@ -100,7 +100,7 @@ class Recommendation(msgspec.Struct, frozen=True):
     def __str__(self) -> str:
         lines = [f"{self.way.name}: {self.reason}"]
         if self.way.gives_up:
-            lines.append(f"It gives up: {'; '.join(self.way.gives_up)}.")
+            lines.append(f"Restrictions: {'; '.join(self.way.gives_up)}.")
         return "\n".join([*lines, "", self.code])
 
     def __repr__(self) -> str:
@@ -177,6 +177,7 @@ def recommend(
     reason = _reason(
         way,
         objective,
+        as_fast=_as_fast(way, faster) if faster and objective == "latency" else "",
         has_compiled=any(way.ship_code and way.call_us is not None for _, way in ways),
         faster=bool(faster),
         undecided=_undecided(fits),
@@ -219,7 +220,7 @@ def judge(ways: Sequence[DeployWay]) -> str:
         way.paste_code = "" if way.cold_s is None else paste_code(way)
         way.best_for = []
     counted = [way for way in ways if counts(way)]
-    if not front:
+    if not counted:
         return ""
     if all_are_slower(counted):
         return WAYS_SLOWER
@@ -233,8 +234,11 @@ def judge(ways: Sequence[DeployWay]) -> str:
         way.best_for.append(objective)
     if len(counted) == 1:
         return ""
+    faster = [("", way) for way in counted if way.ship_code and _is_faster(way)]
+    as_fast = _as_fast(best["latency"], faster) if faster else ""
+    unclear = f" ({as_fast}: no clear difference)" if as_fast else ""
     return (
-        f"Lowest latency: {best['latency'].name}. Shortest time to first result: "
+        f"Lowest latency: {best['latency'].name}{unclear}. Shortest time to first result: "
         f"{best['cold'].name}. Balanced: {best['balanced'].name}."
     )
 
@@ -282,8 +286,11 @@ def first_s(way: DeployWay) -> float:
 
 
 def pareto(ways: Sequence[DeployWay]) -> list[DeployWay]:
-    """The ways that no other beats in both the first call and later calls."""
-    counted = [way for way in ways if counts(way)]
+    """The ways that no other beats in both the first call and later calls.
+
+    Ways whose latency is too noisy to judge neither beat another nor are among them.
+    """
+    counted = [way for way in ways if counts(way) and not _may_be_faster(way)]
     return [
         way
         for way in counted
@@ -302,15 +309,24 @@ def _choose(ways: Sequence[tuple[str, DeployWay]], objective: Objective) -> tupl
         return min(ways, key=lambda named_way: (first_s(named_way[1]), _relative(named_way[1])))
     if objective == "balanced":
         return min(ways, key=lambda named_way: first_s(named_way[1]) * _relative(named_way[1]))
+    return min(_alike(ways), key=lambda named_way: first_s(named_way[1]))
+
+
+def _alike(ways: Sequence[tuple[str, DeployWay]]) -> list[tuple[str, DeployWay]]:
+    """The fastest way, and those that do not differ from it beyond noise."""
     fastest = min((way for _, way in ways), key=_relative)
     least = _interval(fastest)[0]
-    # Among ways whose difference is within noise, take the fastest first call.
-    alike = [
+    return [
         named_way
         for named_way in ways
         if named_way[1] is fastest or _interval(named_way[1])[1] >= least
     ]
-    return min(alike, key=lambda named_way: first_s(named_way[1]))
+
+
+def _as_fast(way: DeployWay, ways: Sequence[tuple[str, DeployWay]]) -> str:
+    """The ways with a lower latency than one from which they do not differ beyond noise."""
+    names = (other.name for _, other in _alike(ways) if _relative(other) < _relative(way))
+    return ", ".join(dict.fromkeys(names))
 
 
 def _undecided(ways: Sequence[tuple[str, DeployWay]]) -> list[str]:
@@ -346,11 +362,14 @@ def _reason(
     way: DeployWay,
     objective: Objective,
     *,
+    as_fast: str,
     has_compiled: bool,
     faster: bool,
     undecided: Sequence[str],
 ) -> str:
-    measured = f"a call takes {duration(way.call_us or 0)}, in eager {duration(way.eager_us or 0)}"
+    measured = f"a call takes {duration(way.call_us or 0)}"
+    if way.ship_code:
+        measured += f", in eager {duration(way.eager_us or 0)}"
     if way.speedup is not None and way.ship_code:
         measured += f" ({way.speedup.text})"
     measured += f", the first result {duration((way.cold_s or 0) * 1e6)} with nothing cached"
@@ -368,4 +387,6 @@ def _reason(
         "cold": "the shortest time to the first result among the ways faster than eager",
         "balanced": "the best product of first result and call time",
     }
+    if as_fast:
+        goals["latency"] = f"the fastest first call among ways with no clear difference ({as_fast})"
     return f"{goals[objective]}: {measured}."

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import statistics
+import time
 from collections.abc import Sequence
 
 from ...report import VariantReport, units
 from ...report.measurements.deployment import DeployWay
 from .candidates import last_s, least_s
 from .way_process import Phase
-from .ways import EAGER
+from .ways import EAGER, SLOW
 
 _PHASES: dict[Phase, str] = {
     "cold": "nothing cached",
@@ -35,13 +36,15 @@ class Course:
         self._last = {way.name: last_s(way, report) for way in measured}
         self._least = {way.name: least_s(way, report) for way in measured}
         self._took: dict[str, float] = {}
+        self._began: dict[str, float] = {}
 
     def step(self, way: DeployWay, phase: Phase) -> tuple[str, float]:
         """The words for a process that begins, and the part of the study that is done by then."""
         place, total = self._names.index(way.name), len(self._names)
         within = 0.0 if way.name == EAGER else list(_PHASES).index(phase) / len(_PHASES)
         what = "first call, then later calls" if way.name == EAGER else _PHASES[phase]
-        rest = self._rest(place)
+        began = self._began.setdefault(way.name, time.monotonic())
+        rest = self._rest(place, time.monotonic() - began)
         return (
             f"way {place + 1} of {total}, {way.name}: {what}{rest and f'; {rest}'}",
             (place + within) / total,
@@ -52,22 +55,31 @@ class Course:
         if way.took_s is not None and way.problem is None:
             self._took[way.name] = way.took_s
 
-    def _rest(self, place: int) -> str:
-        """An estimate for the way at a place and those after it; empty where nothing is known."""
+    def _rest(self, place: int, since_s: float) -> str:
+        """An estimate for the way at a place and those after it; empty where nothing is known.
+
+        ``since_s`` is how long ago the way at the place began.
+        """
         names = self._names[place:]
         known = [self._last[name] for name in names]
         if all(seconds is not None for seconds in known):
-            return f"{units.rough_duration(sum(filter(None, known)))} left if as fast as last time"
+            return f"{_left(sum(filter(None, known)) - since_s)} if as fast as last time"
         # Eager compiles nothing.
         took = [seconds for name, seconds in self._took.items() if name != EAGER]
         if took:
             pace = statistics.mean(took)
             seconds = sum(self._last[name] or pace for name in names)
-            return f"{units.rough_duration(seconds)} left if each takes {pace:.0f} s, as so far"
+            longer = [name for name in names if name in SLOW and not self._last[name]]
+            more = f" ({', '.join(longer)} may take longer)" if longer else ""
+            return f"{_left(seconds - since_s)} if each takes {pace:.0f} s, as so far{more}"
         least = [self._least[name] for name in names]
         seconds = sum(filter(None, least))
         least_s = seconds // _STEP_S * _STEP_S
         return f"estimated for all: at least {units.elapsed(least_s)}" if least_s else ""
+
+
+def _left(seconds: float) -> str:
+    return f"{units.rough_duration(seconds)} left"
 
 
 _STEP_S = 10.0

@@ -35,6 +35,9 @@ _WITHOUT_GRAPHS = {
 _TUNED = ("max-autotune-no-cudagraphs", "max-autotune")
 """The modes that compile and time several kernels in place of each."""
 
+SLOW = frozenset({*_TUNED, OTHER_WRAPPERS[True], AOTI})
+"""What takes longer to compile than the whole call with the Python wrapper."""
+
 _COMPILER = "torch.compiler"
 _SHIP_CACHES = """\
 artifacts, _ = torch.compiler.save_cache_artifacts()
@@ -53,8 +56,8 @@ _ONE_GRAPH = (
     "call is an error"
 )
 _OWN_WEIGHTS = (
-    "weights and buffers are in the package: changes of the model's do not reach it, nor its own "
-    "the model"
+    "weights and buffers are copied into the package: changes in the model do not reach it, and "
+    "changes in it do not reach the model"
 )
 _BLOCKS_GIVE_UP = (
     _RECOMPILES,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from ...report import Report, VariantReport, units
 from .. import wording
@@ -33,15 +33,16 @@ TABLE = Table(
         ),
         Column("memory", "memory", "Peak memory until the first result", "figure"),
         Column("accurate", "as eager", "Whether the results agree with eager's"),
-        Column("gives_up", "gives up", where="panel"),
+        Column("gives_up", "restrictions", where="panel"),
     ),
 )
 
 HOW = (
-    "Each figure is wall-clock time in a new process: until the first result with empty caches, "
-    "with the caches that this process filled, and with only the shipped files; then calls for "
-    "about half a second, interleaved with eager. * marks the Pareto-optimal ways: no other is "
-    "faster in both the first call and later calls."
+    "Each figure is wall-clock time in a new process: until the first result with empty caches "
+    "(C++ headers not precompiled), with the caches that this process filled, and with only the "
+    "shipped files; then calls for about half a second, interleaved with eager. * marks the "
+    "Pareto-optimal ways: no other is faster in both the first call and later calls. Ways that "
+    "are too noisy to judge do not count."
 )
 
 
@@ -77,14 +78,21 @@ def rows(variant: VariantReport) -> list[tuple[str, ...]]:
 
 def remarks(variant: VariantReport) -> list[str]:
     """Return how it was measured, the restrictions of each way, and why some have no figure."""
-    lines = [HOW, *filter(None, [variant.best_way, not_tried(variant)]), *_uneven(variant)]
+    lines = [HOW, *filter(None, [variant.best_way, not_tried(variant)])]
+    lines += [*_uneven(variant), *_built_again(variant)]
+    lines += [
+        f"Restrictions of {names}: {restrictions}."
+        for names, restrictions in _grouped(
+            (way.name, "; ".join(way.gives_up))
+            for way in variant.ways
+            if way.problem is None and not way.why
+        )
+    ]
+    whys = ((way.name, way.why) for way in variant.ways if way.problem is None)
+    lines += [f"Not measured: {names}. {why}" for names, why in _grouped(whys)]
     for way in variant.ways:
         if way.problem is not None:
             lines.append(f"{way.name} failed: {way.problem.what} {way.problem.why}".rstrip())
-        elif way.why:
-            lines.append(f"{way.name} is not measured: {way.why}")
-        elif way.gives_up:
-            lines.append(f"{way.name} gives up: {'; '.join(way.gives_up)}.")
         if way.comparison:
             differs = "" if way.as_eager is None else " differs from eager"
             lines.append(f"{way.name}{differs}: {way.comparison}")
@@ -102,6 +110,37 @@ def not_tried(variant: VariantReport) -> str:
 def code(variant: VariantReport) -> list[tuple[str, str]]:
     """Return each measured way's name and its code to paste."""
     return [(way.name, way.paste_code) for way in variant.ways if way.paste_code]
+
+
+def _grouped(words: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """Names and words that are not empty: the names of each words, and these words."""
+    names: dict[str, list[str]] = {}
+    for name, text in words:
+        names.setdefault(text, []).append(name)
+    yield from ((", ".join(of), text) for text, of in names.items() if text)
+
+
+def _built_again(variant: VariantReport) -> Iterator[str]:
+    """Why the shipped caches of torch save little where there is C++ to compile."""
+    names = [
+        way.name
+        for way in variant.ways
+        if way.ships == ["caches.bin"]
+        and way.cached_s is not None
+        and way.shipped_s is not None
+        and way.shipped_s > max(_SAVES_LITTLE * way.cached_s, way.cached_s + _BUILD_S)
+    ]
+    if names:
+        yield (
+            "As shipped, the C++ compiler runs again: torch.compiler.save_cache_artifacts saves no "
+            f"libraries that it built ({', '.join(names)}). Shipping the folder of the caches "
+            "itself (TORCHINDUCTOR_CACHE_DIR) avoids that."
+        )
+
+
+_SAVES_LITTLE = 2.0
+_BUILD_S = 3.0
+"""So many times, and seconds, longer as shipped than cached: something is compiled again."""
 
 
 def _uneven(variant: VariantReport) -> Iterator[str]:

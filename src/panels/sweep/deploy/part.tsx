@@ -151,7 +151,7 @@ function Ways(props: {
             />
             <p className="jp-Compilescope-hint">
               {trans.__(
-                'The first call with the shipped files, if that works. The line joins the Pareto-optimal ways. ★ balanced, ○ dominated or not safe, × wrong result.'
+                'The first call with the shipped files, if that works. The line joins the Pareto-optimal ways. ★ balanced, ○ dominated, too noisy to judge or not safe, × wrong result.'
               )}
             </p>
           </div>

@@ -14,7 +14,7 @@ import { Figures } from '../../common/tables/figures';
 import { isMeasured } from './chart';
 
 /**
- * The ways in figures, and what each gives up; those that were not measured say
+ * The ways in figures, and the restrictions of each; those that were not measured say
  * why.
  *
  * @param props.chosen - The name of the way whose code is shown.
