@@ -35,7 +35,7 @@ from ..report.measurements.study_choice import StudyChoice
 from ..report.variant import Variant
 from ..report.what_if import WhatIf
 from ..studies.options import Selected, StudyOption
-from ..studies.run import check_selected_names, study_variants
+from ..studies.run import study_variants
 from ..studies.table import STUDIES
 from ..studies.table import names as study_names
 from ..subject import arguments
@@ -388,29 +388,6 @@ class Inspection:
     def choices(self, option: StudyOption, variant: VariantReport) -> list[StudyChoice]:
         """What an option of a study takes for a variant; from any thread."""
         return option.choices(self.fn, self.args, self.kwargs, variant)
-
-    def check_options(
-        self, studies: Sequence[str], options: Selected, variants: Mapping[str, Variant]
-    ) -> None:
-        """Checks what is selected with the options of studies.
-
-        Raises
-        ------
-        CompilescopeError
-            An option does not belong to the studies, or takes no such name for these variants.
-        """
-        known = {variant.name: variant for variant in self.report.variants}
-        reports = [
-            known.get(name) or VariantReport(name=name, requested=requested)
-            for name, requested in variants.items()
-        ]
-        check_selected_names(
-            studies,
-            options,
-            lambda option: (
-                choice.name for variant in reports for choice in self.choices(option, variant)
-            ),
-        )
 
     @property
     def measurement(self) -> MeasurementProgress:

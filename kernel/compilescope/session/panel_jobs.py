@@ -18,7 +18,7 @@ from ..studies.options import Selected
 from ..studies.run import check_studies
 from ..studies.table import options_of
 from ..targets import target_variants
-from .queued_work import check_seconds, requested_variants
+from .queued_work import check_options, check_seconds, requested_variants
 from .subject_calls import SubjectCalls
 from .subjects import Subjects
 
@@ -144,7 +144,7 @@ class PanelJobs:
         check_studies(studies)
         inspection = self._subjects.callable(subject)
         requested = requested_variants(inspection, variants, "study")
-        inspection.check_options(studies, options or {}, requested)
+        check_options(inspection, studies, options or {}, requested)
         selected = tuple((name, tuple(names)) for name, names in (options or {}).items())
         work = Work(kind="study", studies=tuple(studies), options=selected)
         return self._queue(subject, variants, work)

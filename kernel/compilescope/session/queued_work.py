@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -10,9 +10,11 @@ from ..inspection import variants as names
 from ..inspection.inspection import Inspection
 from ..jobs.jobs import Job
 from ..jobs.runner import Kind, usual
-from ..report import Report, is_record
+from ..report import Report, VariantReport, is_record
 from ..report.errors import CompilescopeError
 from ..report.variant import Variant
+from ..studies.options import Selected
+from ..studies.run import check_selected_names
 
 LONGEST_S = 7 * 24 * 3600.0
 """The longest measurement that can be requested."""
@@ -83,6 +85,33 @@ def requested_variants(
         if kind == "build" or not requested:
             requested |= missing
     return requested
+
+
+def check_options(
+    inspection: Inspection,
+    studies: Sequence[str],
+    options: Selected,
+    requested: Mapping[str, Variant],
+) -> None:
+    """Check what is selected with the options of studies.
+
+    Raises
+    ------
+    CompilescopeError
+        An option does not belong to the studies, or takes no such name for these variants.
+    """
+    known = {variant.name: variant for variant in inspection.report.variants}
+    reports = [
+        known.get(name) or VariantReport(name=name, requested=variant)
+        for name, variant in requested.items()
+    ]
+    check_selected_names(
+        studies,
+        options,
+        lambda option: (
+            choice.name for report in reports for choice in inspection.choices(option, report)
+        ),
+    )
 
 
 def kind_of(job: Job, inspection: Inspection, *, is_first: bool) -> str:

@@ -29,7 +29,7 @@ from ..torch_api.dynamo import compile_variant
 from ..watching.running_code import Watched
 from ..watching.watch import Watch
 from .panel_jobs import PanelJobs
-from .queued_work import check_seconds, kind_of
+from .queued_work import check_options, check_seconds, kind_of
 from .reproducers import Reproducers
 from .subject_calls import SubjectCalls
 from .subjects import Subjects, add_watched
@@ -158,7 +158,7 @@ class Session:
         """Runs studies of variants, in this thread; see `Inspection.study`."""
         check_studies(studies)
         inspection = self._subjects.callable(subject)
-        inspection.check_options(studies, options or {}, variants)
+        check_options(inspection, studies, options or {}, variants)
         selected = tuple((options or {}).items())
         work = Work(kind="study", studies=tuple(studies), options=selected, existing=existing)
         return self._do(inspection, variants, work, progress)

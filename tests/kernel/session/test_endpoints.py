@@ -53,8 +53,6 @@ class BuiltVariants:
             id="measurement-1", state="running", rounds=3, series=series, fraction=0.25
         )
 
-    check_options = Inspection.check_options
-
     def choices(self, option: StudyOption, variant: VariantReport) -> list[StudyChoice]:
         return [
             StudyChoice(name="eager", title="as written"),

@@ -1,0 +1,183 @@
+import * as React from 'react';
+import { DeployPart } from '../../../src/panels/sweep/deploy/part';
+import type {
+  DeployWay,
+  StudyChoice,
+  VariantReport
+} from '../../../src/protocol/types';
+import { report, variantSummary } from '../support/fakes';
+import { speedup } from '../support/measured';
+import { variantReport } from '../support/structs';
+import { contextOf, drawn, HOSTILE, stage, ViewModel } from '../support/views';
+
+jest.mock('../../../src/charts/plotly', () => ({
+  ...jest.requireActual('../../../src/charts/plotly'),
+  loadPlotly: () => new Promise(() => undefined)
+}));
+
+describe('DeployPart', () => {
+  let page: ReturnType<typeof stage>;
+  let model: ViewModel;
+
+  beforeEach(() => {
+    page = stage();
+    model = new ViewModel();
+  });
+
+  afterEach(() => page.remove());
+
+  const show = (variants: readonly VariantReport[] = []) =>
+    page.draw(<DeployPart variants={variants} context={contextOf(model)} />);
+
+  it('measures ways to deploy where it is asked for', () => {
+    model.report = { ...report('f'), variants: [variantSummary('python')] };
+    show();
+    expect(page.text()).toContain('Wrappers, modes, blocks compiled once');
+    page.click(page.button('Measure'));
+    expect(model.startStudies).toHaveBeenCalledWith(['deploy'], ['python']);
+  });
+
+  it('measures only the ways that are ticked, and says how many and how long', async () => {
+    model.report = { ...report('f'), variants: [variantSummary('python')] };
+    const choice = (name: string, change: Partial<StudyChoice> = {}) => ({
+      ...{ name, title: '', why: '', estimate_s: null, is_least: true },
+      ...change
+    });
+    model.getStudyChoices.mockResolvedValue({
+      ways: [
+        choice('eager'),
+        choice('torch.compile', { estimate_s: 47, is_least: false }),
+        choice('reduce-overhead', { why: 'Its CUDA graphs need a GPU.' }),
+        choice('C++ wrapper', { estimate_s: 48 })
+      ]
+    });
+    const tick = (name: string) =>
+      page
+        .all('.jp-Compilescope-studyOption label')
+        .find(element => element.textContent === name)!;
+    const state = () =>
+      page.all('.jp-Compilescope-waysSelection')[0].textContent;
+    show();
+    await drawn();
+    expect(model.getStudyChoices).toHaveBeenCalledWith('deploy', 'python');
+    expect(state()).toContain('3 of 3 ways, estimated: at least 1 min 30 s');
+    expect(tick('reduce-overhead').title).toBe('Its CUDA graphs need a GPU.');
+    expect(tick('reduce-overhead').querySelector('input')!.disabled).toBe(true);
+    page.click(page.button('Measure'));
+    expect(model.startStudies).toHaveBeenLastCalledWith(['deploy'], ['python']);
+    page.click(page.button('None'));
+    expect(page.text()).toContain('Select at least one way.');
+    page.click(tick('torch.compile').querySelector('input')!);
+    expect(state()).toContain(
+      '1 of 3 ways, about 50 s if as fast as last time'
+    );
+    page.click(page.button('Measure'));
+    expect(model.startStudies).toHaveBeenLastCalledWith(
+      ['deploy'],
+      ['python'],
+      { ways: ['torch.compile'] }
+    );
+    page.click(page.button('All'));
+    expect(state()).toContain('3 of 3 ways');
+  });
+
+  it('shows the ways to deploy, what each gives up, and the code of one', () => {
+    model.isLive = false;
+    show([
+      variantReport('python', {
+        best_way: `Balanced: torch.compile. ${HOSTILE}`,
+        ways_not_tried: ['C++ wrapper', 'AOTInductor'],
+        ways: [
+          way('eager', { cold_s: 0.01, first_s: 0.01, call_us: 90 }),
+          way('torch.compile', {
+            cold_s: 20,
+            cached_s: 2,
+            shipped_s: 3,
+            first_s: 3,
+            ship_bytes: 2048,
+            call_us: 50,
+            eager_us: 91,
+            speedup: speedup('faster', '1.82× faster'),
+            memory_bytes: 2 ** 30,
+            as_eager: true,
+            gives_up: ['compiles again'],
+            best_for: ['latency', 'cold', 'balanced'],
+            paste_code: 'compiled = torch.compile(model)'
+          }),
+          way('no guards', {
+            cold_s: 19,
+            first_s: 19,
+            call_us: 49,
+            as_eager: false,
+            safe: false,
+            comparison: 'n differs.',
+            shipped_why: 'It cannot be saved.',
+            paste_code: `skip_guards("${HOSTILE}")`
+          }),
+          way('AOTInductor', { why: `It takes a module. ${HOSTILE}` })
+        ]
+      })
+    ]);
+    expect(page.text()).toContain(`Balanced: torch.compile. ${HOSTILE}`);
+    expect(page.text()).toContain('Not tried: C++ wrapper, AOTInductor.');
+    const cells = page
+      .all('.jp-mod-ways tbody tr')
+      .map(element => [...element.children].map(cell => cell.textContent));
+    expect(cells[1]).toEqual([
+      'torch.compile',
+      '20.0 s',
+      '2.00 s',
+      '3.00 s2.00 KiB',
+      '50.0 µs1.82× faster',
+      '1.00 GiB',
+      '✓ yes',
+      'compiles again'
+    ]);
+    expect(cells[2][6]).toBe('✗ no');
+    expect(cells[2][7]).toContain('n differs.');
+    expect(cells[3]).toEqual(['AOTInductor', `It takes a module. ${HOSTILE}`]);
+    expect(page.all('pre')[0].textContent).toBe(
+      'compiled = torch.compile(model)'
+    );
+    page.click(page.button('no guards'));
+    expect(page.all('pre')[0].textContent).toBe(`skip_guards("${HOSTILE}")`);
+    expect(page.all('img')).toEqual([]);
+    expect(() => page.button('Measure')).toThrow();
+  });
+});
+
+function way(name: string, change: Partial<DeployWay>): DeployWay {
+  return {
+    name,
+    title: '',
+    code: '',
+    ship_code: '',
+    load_code: '',
+    paste_code: '',
+    cold_s: null,
+    cached_s: null,
+    shipped_s: null,
+    first_s: null,
+    call_us: null,
+    call_interval_us: null,
+    eager_us: null,
+    speedup: null,
+    relative: null,
+    memory_bytes: null,
+    ships: [],
+    ship_bytes: null,
+    accurate: null,
+    shipped_accurate: null,
+    as_eager: null,
+    comparison: '',
+    gives_up: [],
+    safe: true,
+    is_pareto: false,
+    best_for: [],
+    took_s: null,
+    why: '',
+    shipped_why: '',
+    problem: null,
+    ...change
+  };
+}
