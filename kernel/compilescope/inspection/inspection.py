@@ -53,7 +53,7 @@ from .first_timings import FirstTimings
 from .results import Results
 from .variants import with_written
 
-_DEEP = 500
+_DEEP = 200
 """With this many objects (about 20 a layer) or more, torch's compile workers start early. The code
 of a smaller model is generated before they are ready."""
 
@@ -154,7 +154,7 @@ class Inspection:
 
     @contextmanager
     def compile_workers(self, variants: Mapping[str, Variant]) -> Iterator[None]:
-        """Starts torch's compile workers if these variants need them early; stops them at the end.
+        """Starts torch's compile workers if these variants need them early.
 
         The code of a C++ wrapper for a GPU depends on what its kernels are compiled to. For a deep
         model, the workers are ready by the time that the code is generated.

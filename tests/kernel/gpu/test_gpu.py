@@ -131,6 +131,7 @@ def test_kernels_of_a_deep_model_are_compiled_in_processes(monkeypatch: pytest.M
     monkeypatch.setattr(SubprocPool, "submit", noted)
     # The processes take as long to start as the code to generate.
     monkeypatch.setattr(workers, "wake", wake)
+    monkeypatch.setattr(workers, "IDLE_S", 0.0)
     model, x = Deep().cuda(), torch.randn(16, 16, device="cuda")
     shutdown_compile_workers()
     children = {child.pid for child in psutil.Process().children(recursive=True)}

@@ -1,7 +1,12 @@
 """Ends Inductor's compile workers that were not running before.
 
+Processes that compile Triton kernels take about ten seconds to start, so that they stay for
+`IDLE_S`, for the next inspection. If the user's own compilations use them meanwhile, they stay as
+torch's own do.
+
 Relies on ``torch._inductor.async_compile`` (AsyncCompile.pool, .process_pool, .wakeup,
-_pool_set, after_fork) and on the ``process`` of a ``SubprocPool``.
+_pool_set, after_fork) and on a ``SubprocPool``'s ``process``, ``job_id_count`` and
+``pending_futures``.
 """
 
 from __future__ import annotations
@@ -10,8 +15,9 @@ import contextlib
 import os
 import re
 import threading
+import time
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import psutil
 from torch._inductor import async_compile
@@ -27,18 +33,38 @@ _COMPILERS = re.compile(
 )
 """Names of the programs that torch runs to compile and link."""
 
+_THREAD = "compilescope-workers"
+
+IDLE_S = 300.0
+"""How long processes that nothing uses stay."""
+
+
+class _Idle(NamedTuple):
+    """Processes that stay for the next block."""
+
+    pools: list[Any]
+    jobs: list[str]
+    """How many jobs each has had."""
+    timer: threading.Timer
+
+    def are_ours(self) -> bool:
+        """Whether nobody else has used them."""
+        return list(async_compile._pool_set) == self.pools and self.jobs == _jobs(self.pools)
+
+
 _lock = threading.Lock()
 _borrowers = 0
 _had_threads = False
 _had_processes = False
+_idle: _Idle | None = None
 
 
 @contextlib.contextmanager
 def shared() -> Iterator[None]:
     """Pools of threads and processes that compiling in the block starts serve all of it.
 
-    They end with it, or with the last of several blocks at once; in a thread, as processes take a
-    second to end. Pools that the user's own compilations started stay.
+    With it, or with the last of several blocks at once, threads end, and processes become idle.
+    Pools that the user's own compilations started stay.
     """
     _borrow()
     try:
@@ -49,7 +75,7 @@ def shared() -> Iterator[None]:
 
 @contextlib.contextmanager
 def temporary() -> Iterator[None]:
-    """As `shared`; when the block is interrupted, the compilers that it started end at once.
+    """As `shared`; if the block is interrupted, everything that it started ends at once.
 
     A C++ compiler may run for another minute, and Triton kernels may be queued. Other processes
     that this one started meanwhile, such as a data loader's workers, are not the block's.
@@ -81,8 +107,18 @@ def _borrow() -> None:
     with _lock:
         if not _borrowers:
             _had_threads = bool(AsyncCompile.pool.cache_info().currsize)
-            _had_processes = are_running()
+            _had_processes = are_running() and not _reclaim()
         _borrowers += 1
+
+
+def _reclaim() -> bool:
+    """Whether the processes that run are those that an earlier block left idle."""
+    global _idle
+    idle, _idle = _idle, None
+    if idle is None:
+        return False
+    idle.timer.cancel()
+    return idle.are_ours()
 
 
 def _give_back(*, at_once: bool = False) -> None:
@@ -100,16 +136,48 @@ def _shut_down(at_once: bool) -> None:
         pool.shutdown(wait=True, cancel_futures=True)
     if not _had_processes and are_running():
         pools = list(async_compile._pool_set)
-        # torch forgets them: what compiles next starts others.
-        after_fork()  # type: ignore[no-untyped-call]
-        # They take a second to end.
-        threading.Thread(
-            target=_end_pools, args=(pools, at_once), name="compilescope-workers"
-        ).start()
+        if at_once or not all(hasattr(pool, "job_id_count") for pool in pools):
+            _forget()
+            threading.Thread(target=_end_pools, args=(pools, at_once), name=_THREAD).start()
+        else:
+            _leave_idle(pools)
+
+
+def _leave_idle(pools: list[Any]) -> None:
+    global _idle
+    timer = threading.Timer(IDLE_S, _end_idle)
+    timer.name, timer.daemon = _THREAD, True
+    _idle = _Idle(pools, _jobs(pools), timer)
+    timer.start()
+
+
+def _end_idle() -> None:
+    global _idle
+    with _lock:
+        idle = _idle
+        if idle is None or idle.timer is not threading.current_thread():
+            return
+        _idle = None
+        if not idle.are_ours():
+            return
+        _forget()
+    _end_pools(idle.pools, at_once=False)
+
+
+def _forget() -> None:
+    """Lets torch forget its processes: what compiles next starts others."""
+    after_fork()  # type: ignore[no-untyped-call]
+
+
+def _jobs(pools: Sequence[Any]) -> list[str]:
+    return [repr(pool.job_id_count) for pool in pools]
 
 
 def _end_pools(pools: Sequence[Any], at_once: bool) -> None:
+    """Ends processes, which takes a second."""
     for pool in pools:
+        while not at_once and getattr(pool, "pending_futures", None):
+            time.sleep(0.1)  # a job of the user's that came in the last moment
         process = getattr(pool, "process", None)
         if at_once and process is not None:
             with contextlib.suppress(psutil.NoSuchProcess):
