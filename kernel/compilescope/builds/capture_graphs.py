@@ -34,6 +34,7 @@ from ..torch_api.guards.size_guard_lines import SizeGuards
 from ..torch_api.guards.untimed import untimed
 from ..torch_api.inductor import workers
 from ..torch_api.inductor.codegen import Capture, CapturingBackend
+from ..torch_api.inductor.dynamic_results import uses_aot_autograd
 from ..torch_api.inductor.equal_kernels import EqualKernels
 from ..torch_api.process.devices import settle
 from ..torch_api.trace.graphs import collecting
@@ -78,8 +79,9 @@ class Captured(msgspec.Struct, kw_only=True):
         self.problem = self.problem or fault(error)
 
 
-Key = tuple[bool | None, bool, str | None]
-"""The options of a variant that affect Dynamo: ``dynamic``, ``fullgraph``, ``guard_filter_fn``."""
+Key = tuple[bool | None, bool, str | None, bool]
+"""The options of a variant that affect Dynamo: ``dynamic``, ``fullgraph``, ``guard_filter_fn``, and
+whether its backend marks the dynamic sizes of results."""
 
 
 def key_of(variant: Variant) -> Key:
@@ -88,7 +90,8 @@ def key_of(variant: Variant) -> Key:
     ``dynamic`` None and False differ from the second size on, which a single call does not reach,
     and for sizes that the user marked; so they are kept apart only where something was marked.
     """
-    return variant.dynamic, variant.fullgraph, variant.options.get(GUARD_FILTER)
+    marks_sizes = uses_aot_autograd(variant.backend)
+    return variant.dynamic, variant.fullgraph, variant.options.get(GUARD_FILTER), marks_sizes
 
 
 def capture(
@@ -134,7 +137,12 @@ def capture(
             # Fails by itself where torch's cache folder cannot be made.
             compiled = compile_callable(
                 fn,
-                backend=CapturingBackend(captured.graphs.append, captured.fault, within),
+                backend=CapturingBackend(
+                    captured.graphs.append,
+                    captured.fault,
+                    within,
+                    marks_sizes=uses_aot_autograd(variant.backend),
+                ),
                 settings=guard_filter(variant) or None,
                 dynamic=variant.dynamic,
                 fullgraph=variant.fullgraph,

@@ -20,19 +20,21 @@ class Captures:
 
     def find(self, variant: Variant) -> Captured | None:
         """Return a capture with the graphs that a variant would have; None if there is none."""
-        key = dynamic, fullgraph, guard_filter = key_of(variant)
+        key = dynamic, fullgraph, guard_filter, marks_sizes = key_of(variant)
         exact = self._by_key.get(key)
         if exact is not None:
             return exact
         # Without breaks, fullgraph=True gives the same graph; without symbols, so does
-        # dynamic=False.
-        for (other_dynamic, other_full, other_filter), captured in self._by_key.items():
+        # dynamic=False. Marks on results count only for what enters another graph.
+        for other_key, captured in self._by_key.items():
+            other_dynamic, other_full, other_filter, other_marks = other_key
             whole = captured.problem is None and len(captured.graphs) == 1
             same_graph = other_full == fullgraph or whole
             same_sizes = other_dynamic == dynamic or (
                 not other_dynamic and not dynamic and not _symbolic(captured)
             )
-            if same_graph and same_sizes and other_filter == guard_filter:
+            same_marks = other_marks == marks_sizes or whole or not _symbolic(captured)
+            if same_graph and same_sizes and same_marks and other_filter == guard_filter:
                 return captured
         return None
 

@@ -35,6 +35,13 @@ def picked(x: Any) -> Any:
     return x[x > 0].exp(), (x.sin() * x.cos()).sum(-1)
 
 
+def broken(x: Any, y: Any) -> Any:
+    first = x.sin()
+    second = x.relu_()
+    torch._dynamo.graph_break()
+    return first + 1, second * 2, y.cos()
+
+
 def of_variant(report: cs.Report, name: str) -> Compilation:
     return next(iter(report.variant(name).compilations))
 
@@ -120,6 +127,31 @@ def test_guards_are_those_of_a_build(fn: Any, first: Any, other: Any) -> None:
     ):
         assert guards_of(unbuilt_part) == guards_of(built_part)
         assert unbuilt_part.symbols == built_part.symbols
+
+
+@pytest.mark.parametrize("backend", ["inductor", "eager"])
+def test_a_tensor_that_crosses_a_graph_break_has_the_symbols_of_a_build(backend: str) -> None:
+    variant = cs.Variant(dynamic=True, backend=backend)
+    reports = [
+        cs.inspect(broken, (torch.randn(8, 4), torch.randn(8, 6)), variants={"d": variant}, run=run)
+        for run in (False, True)
+    ]
+    (_, unbuilt), (_, built) = (report.variant("d").compilations for report in reports)
+    assert guards_of(unbuilt) == guards_of(built)
+    # AOTAutograd marks the dynamic sizes of what a graph returns; the backend eager does not.
+    is_shared = "L['y'].size()[0] == L['first'].size()[0]" in guards_of(unbuilt)
+    assert is_shared == (backend == "eager")
+
+
+def test_backends_that_mark_sizes_differently_share_no_capture_with_a_break() -> None:
+    variants = {
+        f"by {backend}": cs.Variant(dynamic=True, backend=backend)
+        for backend in ("eager", "inductor")
+    }
+    call = torch.randn(8, 4), torch.randn(8, 6)
+    report = cs.inspect(broken, call, variants=variants, run=False)
+    eager, inductor = (report.variant(name).compilations[1] for name in variants)
+    assert guards_of(eager) != guards_of(inductor)
 
 
 def test_where_only_a_build_generates_the_code_the_answer_says_so() -> None:

@@ -36,7 +36,7 @@ from ..dynamo.process_state import uncounted
 from ..process.patching import patched
 from ..trace.thread_tracing import traced_unseen
 from ..trace.trace import listening
-from . import workers
+from . import dynamic_results, workers
 from .added_size_guards import CodeGenerationGuards
 from .equal_kernels import EqualKernels
 from .output_code import log_output_code
@@ -107,6 +107,9 @@ class CapturingBackend:
         would end the subject's call, and Dynamo would report a backend failure.
     within
         Creates the context manager in which each graph runs.
+    marks_sizes
+        Whether the dynamic sizes of results are marked as AOTAutograd marks them, which changes
+        the symbols of the code after a graph break.
     """
 
     compiler_name = "compilescope"
@@ -116,10 +119,13 @@ class CapturingBackend:
         captured: Callable[[Capture], None],
         failed: Callable[[Exception], None],
         within: Callable[[], contextlib.AbstractContextManager[Any]] | None = None,
+        *,
+        marks_sizes: bool = True,
     ) -> None:
         self._captured = captured
         self._failed = failed
         self._within = within
+        self._marks_sizes = marks_sizes
 
     def __call__(  # noqa: D102 - Dynamo's protocol
         self, graph: fx.GraphModule, inputs: Sequence[Any], **_: Any
@@ -135,6 +141,7 @@ class CapturingBackend:
         within = self._within
         if within is None and (early := needed_run.ending(graph)) is not None:
             return early
+        sizes = dynamic_results.dynamic_sizes(graph) if self._marks_sizes else []
 
         def observed(*args: Any) -> Any:
             tensors = [arg for arg in args if isinstance(arg, torch.Tensor)]
@@ -142,6 +149,7 @@ class CapturingBackend:
             outputs = graph.forward(*args)
             # An input that the graph writes to has another grad_fn afterwards.
             backward.watch([*outputs, *tensors], but=before)
+            dynamic_results.mark(outputs, sizes)
             return outputs
 
         if within is None:
