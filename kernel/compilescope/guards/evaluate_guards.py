@@ -49,6 +49,7 @@ def evaluate_guards(
     kwargs: Mapping[str, Any],
     guard_sets: Sequence[KeptGuards],
     compilations: Mapping[str, Compilation] | None = None,
+    limit: int | None = None,
 ) -> WhatIf:
     """Which compilation would serve a call.
 
@@ -62,6 +63,8 @@ def evaluate_guards(
         The guards of its compilations, in the order in which torch tries them.
     compilations
         The compilations of a report by id; without, guards are read from the trees themselves.
+    limit
+        How many such compilations torch makes; by default torch's setting.
 
     Raises
     ------
@@ -70,9 +73,10 @@ def evaluate_guards(
     """
     _check(runs(fn), name, args, kwargs)
     answer = WhatIf(subject=name, arguments=arguments.lines(runs(fn), args, kwargs))
+    limit = recompile_limit() if limit is None else limit
     if not guard_sets:
-        answer.verdict = "recompile"
-        answer.why = _NOTHING.format(name=name)
+        answer.verdict = "recompile" if limit > 0 else "limit"
+        answer.why = _NOTHING.format(name=name) if limit > 0 else ""
         return answer
     frames = entry_frames(fn, args, kwargs)
     entered = [
@@ -98,8 +102,7 @@ def evaluate_guards(
             answer.why = _RESUMES if kept_guards.resumes else ""
             break
     else:
-        full = len(entered) >= recompile_limit()
-        answer.verdict = "limit" if full else "recompile"
+        answer.verdict = "limit" if len(entered) >= limit else "recompile"
         unclear = [
             unclear_outcome
             for unclear_outcome in answer.outcomes

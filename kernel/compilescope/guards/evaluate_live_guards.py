@@ -17,13 +17,14 @@ from ..report.what_if import WhatIf
 from ..subject.subject import name_of, unwrap
 from ..subject.typed_arguments import evaluate_arguments
 from ..torch_api.dynamo import skipping
-from ..torch_api.guards.keeping import live_guards
+from ..torch_api.guards.keeping import live_guards, recompile_limit
 from ..torch_api.trace import compiled_callable
 from .entry_frames import entry_functions
 from .evaluate_guards import evaluate_guards
 from .kept_guards import by_report_id, report_ids
 
 _RESUMED = "torch_dynamo_resume_in_"
+_WHOLE = "The recompile limit is reached: with fullgraph=True, torch then raises an error."
 _TORCHS = "{name} is a module of torch's own, which torch leaves to eager where a call enters it."
 
 
@@ -53,19 +54,30 @@ def evaluate_compiled(
         tried = all_guards
     else:
         tried = [guards for guards in all_guards if around.may_use(guards)]
-    answer = evaluate_guards(subject, name_of(subject), args, kwargs, tried)
-    skipped = skipping.skipped(answer.subject, codes, all_guards)
+    limit = around.limit if around is not None else recompile_limit()
+    # Those of other backends that are in the same cache count.
+    others = [
+        guards
+        for guards in all_guards
+        if around is not None and guards.region == around.region and guards not in tried
+    ]
+    left = limit - len(others)
+    answer = evaluate_guards(subject, name_of(subject), args, kwargs, tried, limit=left)
+    skipped = skipping.skipped(answer.subject, codes, all_guards, limit)
     values = [*args, *kwargs.values()]
     if skipped and not all_guards and skipping.is_torchs_alone(fn, values):
         answer.verdict, answer.why = "eager", _TORCHS.format(name=answer.subject)
         return answer
-    return _beyond_guards(answer, skipped, values)
+    return _beyond_guards(answer, skipped, values, is_whole=around is not None and around.is_whole)
 
 
-def _beyond_guards(answer: WhatIf, skipped: str, values: Sequence[Any]) -> WhatIf:
-    """The answer where more than guards decides: the stance, and frames that torch skips.
+def _beyond_guards(
+    answer: WhatIf, skipped: str, values: Sequence[Any], *, is_whole: bool = False
+) -> WhatIf:
+    """The answer where more than guards decides: stance, ``fullgraph``, frames that torch skips.
 
-    ``skipped`` says why torch may run the call in eager without looking.
+    ``skipped`` says why torch may run the call in eager without looking; ``is_whole``, whether the
+    wrapper was made with ``fullgraph=True``.
     """
     stance, verdict, why = skipping.stance(), answer.verdict, skipping.stance_in_words()
     compiles = verdict in ("recompile", "limit")
@@ -75,6 +87,8 @@ def _beyond_guards(answer: WhatIf, skipped: str, values: Sequence[Any]) -> WhatI
         # Torch passes over frames that have to do with no tensor.
         verdict = "error" if any(isinstance(value, torch.Tensor) for value in values) else "unknown"
     elif stance in ("default", "eager_on_recompile", "fail_on_recompile") and not skipped:
+        if verdict == "limit" and stance == "default" and is_whole:
+            answer.verdict, answer.why = "error", " ".join(filter(None, [_WHOLE, answer.why]))
         if verdict == "reuse" or stance == "default":
             return answer
         verdict = "unknown"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -283,6 +284,38 @@ def test_compilations_are_asked_in_the_order_of_torch_until_the_limit() -> None:
     assert over.verdict == "limit"
     assert f"  Limit reached. {over.text}\n" in str(over)
     assert not call(X, 99)  # compiles nothing: it runs in eager
+    assert cs.what_if(call.compiled, X, 99).verdict == "limit"
+    assert cs.what_if(call.compiled, X.repeat(1, 3), 2).reuses == "0/2"
+    # Another backend's compilations are in the same cache.
+    other = Counting(times, dynamic=False)
+    assert cs.what_if(other.compiled, X, 99).verdict == "limit"
+    assert not other(X, 99)
+
+
+def test_beyond_the_limit_a_call_with_fullgraph_is_an_error() -> None:
+    call = Counting(times, dynamic=False, fullgraph=True)
+    limit = torch._dynamo.config.recompile_limit
+    for k in range(limit):
+        assert call(X, k)
+    for _ in range(2):
+        over = cs.what_if(call.compiled, X, 99)
+        assert over.verdict == "error"
+        assert over.why.startswith("The recompile limit is reached: with fullgraph=True")
+        with pytest.raises(torch._dynamo.exc.FailOnRecompileLimitHit):
+            call(X, 99)
+    assert cs.what_if(call.compiled, X, 1).verdict == "reuse"
+    assert not call(X, 1)
+
+
+@pytest.mark.skipif(
+    "recompile_limit" not in inspect.signature(torch.compile).parameters,
+    reason="this torch has no limit of a wrapper",
+)
+def test_a_wrapper_has_its_own_limit() -> None:
+    call = Counting(times, dynamic=False, recompile_limit=1)
+    assert call(X, 1)
+    assert cs.what_if(call.compiled, X, 2).verdict == "limit"
+    assert not call(X, 2)
 
 
 def broken(x: Any, n: int) -> Any:

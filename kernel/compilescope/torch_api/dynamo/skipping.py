@@ -2,8 +2,9 @@
 
 Relies on ``torch._dynamo.eval_frame`` (``_stance``, ``innermost_backend``, the ``self`` in the
 closure of ``torch.compile``'s result, ``OptimizedModule.dynamo_ctx``) and
-``torch._dynamo.convert_frame`` (``input_codes``, ``FRAME_COMPILE_COUNTER``) and
-``trace_rules.check``, as read in 2.13.
+``torch._dynamo.convert_frame`` (``input_codes``, ``FRAME_COMPILE_COUNTER``, the ``_one_graph`` and
+``_recompile_limit`` of what its ``CatchErrorsWrapper`` wraps) and ``trace_rules.check``, as read in
+2.13.
 """
 
 from __future__ import annotations
@@ -11,13 +12,14 @@ from __future__ import annotations
 import functools
 import inspect
 import types
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import torch
 from torch._dynamo import convert_frame, eval_frame, trace_rules
 
-from ..guards.keeping import KeptGuards
+from ..guards.keeping import KeptGuards, recompile_limit
 
 _TRIED = (
     "torch traced {name} and kept no compiled code: it may run in eager from now on, without being "
@@ -39,6 +41,11 @@ class Wrapper(NamedTuple):
     backend: Any
     region: int
     """-1 for the cache that all wrappers share; see ``isolate_recompiles``."""
+    is_whole: bool
+    """Whether it was made with ``fullgraph=True``: beyond the recompile limit a call is an
+    error."""
+    limit: int
+    """How many compilations the cache takes."""
 
     def may_use(self, guards: KeptGuards) -> bool:
         """Whether torch tries this compilation for a call of the wrapper."""
@@ -64,8 +71,13 @@ def wrapper_of(fn: Callable[..., Any]) -> Wrapper | None:
     callback = getattr(context, "callback", None)
     if callback is None:
         return None
+    convert = getattr(callback, "_torchdynamo_orig_backend", None)
+    limit = getattr(convert, "_recompile_limit", None)
     return Wrapper(
-        eval_frame.innermost_backend(callback), getattr(context, "_isolate_recompiles_id", -1)
+        eval_frame.innermost_backend(callback),
+        getattr(context, "_isolate_recompiles_id", -1),
+        bool(getattr(convert, "_one_graph", False)),
+        recompile_limit() if limit is None else limit,
     )
 
 
@@ -148,24 +160,37 @@ def _has_modes() -> bool:
     return modes > 0 or bool(modules._has_any_global_hook())
 
 
-def skipped(name: str, codes: Sequence[types.CodeType], all_guards: Iterable[KeptGuards]) -> str:
+def skipped(
+    name: str,
+    codes: Sequence[types.CodeType],
+    all_guards: Iterable[KeptGuards],
+    limit: int | None = None,
+) -> str:
     """Why torch may run a function's frames in eager without checking guards; may be empty.
 
     torch marks a frame that it could not compile, or whose graph was empty, and has no interface to
-    read that mark; but it counts its attempts.
+    read that mark; but it counts its attempts. Those of a frame with as many compilations as the
+    ``limit`` allows (by default torch's setting) are attempts beyond the limit: torch goes on to
+    check the guards.
     """
     last: dict[int, int] = {}
+    kept: Counter[int] = Counter()
     for guards in all_guards:
         # Behind compiled autograd's number, if there is one: !0/3/1
         frame, _, attempt = guards.compile_id.rpartition("/")
         number = frame.rpartition("/")[2]
         if number.isdigit() and attempt.isdigit():
             last[int(number)] = max(last.get(int(number), 0), int(attempt))
+            kept[int(number)] += 1
     if not last:
         if codes and all(trace_rules.check(code) for code in codes):
             return _LIBRARYS.format(name=name)
         tried = any(code in convert_frame.input_codes for code in codes)
         return _TRIED.format(name=name) if tried else ""
     counts = convert_frame.FRAME_COMPILE_COUNTER
-    failed = any(counts.get(frame, 0) > attempt + 1 for frame, attempt in last.items())
+    limit = recompile_limit() if limit is None else limit
+    failed = any(
+        counts.get(frame, 0) > attempt + 1 and kept[frame] < limit
+        for frame, attempt in last.items()
+    )
     return _LEFT.format(name=name) if failed else ""
