@@ -39,6 +39,10 @@ from .pregenerated_code import Generated, is_on, key_of_settings
 from .requested_effective import effects_of
 
 _UNBUILT = "Known once the variant has been built."
+_MORE_GUARDS = (
+    "Guards on sizes that code generation adds are not included: they are known once the variant "
+    "has been built."
+)
 _GENERATING = "Inductor is generating the code."
 """Why compilations that were just captured have no code."""
 
@@ -127,8 +131,11 @@ def _generate(
     compilations = _assembled(captured, generated, records, name)
     hidden = suppressed(records, compilations)
     if absent:
+        may_guard = variant.uses_inductor or is_reference(variant.backend)
         for compilation in compilations:
             compilation.absent["code"] = absent
+            if may_guard and compilation.symbols:
+                compilation.absent["added_guards"] = _MORE_GUARDS
     graphs = predict_outcome(variant, compilations, generated.skips, ids, records)
     effective = effects_of(
         variant, compilations, records, generated.complaints, built=False, cuda_graphs=graphs
@@ -155,6 +162,8 @@ def without_code(captured: Captured, name: str) -> list[Compilation]:
     for compilation in compilations:
         if compilation.graphs:
             compilation.absent["code"] = _GENERATING
+        if compilation.symbols:
+            compilation.absent["added_guards"] = _MORE_GUARDS
     return compilations
 
 

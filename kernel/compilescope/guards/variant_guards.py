@@ -9,30 +9,17 @@ from ..isolation.code_swap import CodeCopies, CodeSet
 from ..isolation.global_state import SavedModes
 from ..report import VariantReport
 from ..report.errors import CompilescopeError
-from ..report.references import is_reference
 from ..report.what_if import WhatIf
 from ..torch_api.guards.keeping import live_guards
 from .entry_frames import entry_functions
 from .evaluate_guards import evaluate_guards
 from .kept_guards import Askable, by_report_id, report_ids
 
-_LACKS = (
-    "Guards on sizes that code generation adds are not included: they are known once the variant "
-    "has been built."
-)
 
-
-def _lacks_guards(variant: VariantReport) -> bool:
-    """Whether the code of a variant may guard sizes, but is generated only by a build."""
-    backend = variant.requested.backend
-    return (
-        variant.stage != "built"
-        and (variant.requested.uses_inductor or is_reference(backend))
-        and any(
-            compilation.symbols and "code" in compilation.absent
-            for compilation in variant.compilations
-        )
-    )
+def _lacking(variant: VariantReport) -> str:
+    """Which guards of a variant are not known yet, as its compilations say."""
+    lacking = (compilation.absent.get("added_guards") for compilation in variant.compilations)
+    return next(filter(None, lacking), "")
 
 
 class VariantGuards:
@@ -94,8 +81,8 @@ class VariantGuards:
                     answer = evaluate_guards(
                         self._fn, self._name, args, kwargs, guards, compilations
                     )
-                if answer.verdict == "reuse" and _lacks_guards(variant):
-                    answer.why = " ".join(filter(None, [answer.why, _LACKS]))
+                if answer.verdict == "reuse":
+                    answer.why = " ".join(filter(None, [answer.why, _lacking(variant)]))
                 return answer
             codes = [function.__code__ for function in entry_functions(self._fn)]
             live = by_report_id(

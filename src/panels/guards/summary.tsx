@@ -19,9 +19,14 @@ export function Summary(props: {
    * Why nobody knows how often they held; empty where that is known.
    */
   noHits: string;
+
+  /**
+   * Which guards the list does not have; empty if it has all.
+   */
+  lacking: string;
   trans: TranslationBundle;
 }): JSX.Element {
-  const { summary, noCost, noHits, trans } = props;
+  const { summary, noCost, noHits, lacking, trans } = props;
   const { count, python, failing, counted, cost, costliest } = summary;
   return (
     <p className="jp-Compilescope-guardSummary">
@@ -70,6 +75,7 @@ export function Summary(props: {
       ) : (
         counted && <span title={noHits}>{trans.__('none failed')}</span>
       )}
+      {lacking && <span className="jp-Compilescope-muted">{lacking}</span>}
     </p>
   );
 }

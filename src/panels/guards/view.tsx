@@ -90,6 +90,7 @@ export class GuardsView extends ReportView<Compilation> {
           summary={summary}
           noCost={noCost}
           noHits={compilation.absent.guard_hits ?? ''}
+          lacking={compilation.absent.added_guards ?? ''}
           trans={trans}
         />
         {compilation.conditions.length > 0 && (

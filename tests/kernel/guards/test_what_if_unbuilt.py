@@ -12,6 +12,7 @@ import compilescope as cs
 import pytest
 import torch
 from compilescope.report import Compilation
+from compilescope.views import html
 
 pytestmark = pytest.mark.usefixtures("fresh_dynamo")
 
@@ -40,6 +41,10 @@ def broken(x: Any, y: Any) -> Any:
     second = x.relu_()
     torch._dynamo.graph_break()
     return first + 1, second * 2, y.cos()
+
+
+def kept(graph: torch.fx.GraphModule, inputs: Any) -> Any:
+    return graph.forward
 
 
 def of_variant(report: cs.Report, name: str) -> Compilation:
@@ -154,8 +159,30 @@ def test_backends_that_mark_sizes_differently_share_no_capture_with_a_break() ->
     assert guards_of(eager) != guards_of(inductor)
 
 
-def test_where_only_a_build_generates_the_code_the_answer_says_so() -> None:
-    variants = {"aoti": cs.Variant(dynamic=True, options={"use_aoti": True})}
-    report = cs.inspect(summed, (X,), variants=variants, run=False)
+NOT_INCLUDED = "Guards on sizes that code generation adds are not included"
+
+
+@pytest.mark.parametrize(
+    "variant",
+    [cs.Variant(dynamic=True, options={"use_aoti": True}), cs.Variant(dynamic=True, backend=kept)],
+    ids=["AOTInductor", "a backend of the user's"],
+)
+def test_where_only_a_build_generates_the_code_answer_and_guards_say_so(
+    variant: cs.Variant,
+) -> None:
+    report = cs.inspect(summed, (X,), variants={"d": variant}, run=False)
     answer = cs.what_if(report, torch.randn(5000, 5000))
-    assert "Guards on sizes that code generation adds are not included" in answer.why
+    assert NOT_INCLUDED in answer.why
+    assert of_variant(report, "d").absent["added_guards"].startswith(NOT_INCLUDED)
+    assert NOT_INCLUDED in " ".join(str(report).split())
+    assert NOT_INCLUDED in html.render(report, full=True)
+
+
+def test_without_dynamic_sizes_or_with_all_guards_nothing_is_said_to_lack() -> None:
+    variants = {
+        "static": cs.Variant(dynamic=False, backend=kept),
+        "inductor": DYNAMIC,
+        "none": cs.Variant(dynamic=True, backend="aot_eager"),
+    }
+    report = cs.inspect(summed, (X,), variants=variants, run=False)
+    assert NOT_INCLUDED not in html.render(report, full=True)

@@ -315,6 +315,7 @@ def _conditions(compilation: Compilation, paint: _Paint, width: int) -> Iterator
     left = conditions.left_out(compilation, _SHOWN_CONDITIONS)
     if left:
         yield f"    … and {wording.count(left, 'more condition')}: .conditions"
+    yield from _wrapped(compilation.absent.get("added_guards", ""), width, "    ")
 
 
 def _recompile(recompile: Recompile, width: int) -> Iterator[str]:

@@ -74,6 +74,19 @@ describe('GuardsView', () => {
     height.mockRestore();
   });
 
+  it('says which guards are not known yet', async () => {
+    const lacking = 'Guards that code generation adds are not included.';
+    await show(
+      fullCompilation({
+        guards: [guardOf()],
+        absent: { added_guards: lacking }
+      })
+    );
+    expect(all('.jp-Compilescope-guardSummary')[0].textContent).toContain(
+      lacking
+    );
+  });
+
   it('begins with what would make the call recompile', async () => {
     const inputs = Array.from({ length: 10 }, (_, guard) => ({
       name: `x${guard}`,
