@@ -443,6 +443,7 @@ export function conformDeployWay(value: unknown): void {
   o.call_interval_us = field(o.call_interval_us, 'call_interval_us', nullableListOfNumber, none);
   o.eager_us = field(o.eager_us, 'eager_us', nullableNumber, none);
   o.speedup = field(o.speedup, 'speedup', nullableSpeedup, none);
+  o.settled = flag(o.settled, 'settled', true);
   o.relative = field(o.relative, 'relative', nullableNumber, none);
   o.memory_bytes = field(o.memory_bytes, 'memory_bytes', nullableNumber, none);
   o.ships = field(o.ships, 'ships', listOfText, emptyList);

@@ -993,6 +993,7 @@ export interface DeployWay {
   call_interval_us: [number, number] | null;
   eager_us: number | null;
   speedup: Speedup | null;
+  settled: boolean;
   relative: number | null;
   memory_bytes: number | null;
   ships: string[];

@@ -187,8 +187,8 @@ class Overview(Struct):
     axis: str = ""
     """What the bars show: ``0 \u2013 120 µs, 95 % interval``; empty if nothing is timed."""
     load: str = ""
-    """How much other processes used the processors meanwhile, if they competed with the calls;
-    else empty."""
+    """What makes the latencies less reliable: that other processes competed for the processors,
+    and which latencies had not settled (`Timing.settled`). Empty if nothing does."""
     wrapper: Answer | None = None
     """Whether the C++ wrapper is worth its compile time; None if Inductor generated no code."""
     limit: Limit | None = None

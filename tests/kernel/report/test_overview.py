@@ -69,6 +69,17 @@ def test_a_busy_machine_is_said_with_the_result() -> None:
     assert result.load in " ".join(text.render(report, width=80).split())
 
 
+def test_latencies_that_had_not_settled_are_named_with_the_result() -> None:
+    report = make_report(eager=100.0, python=50.0, cpp=40.0)
+    for name in ("eager", "cpp"):
+        timing = report.variant(name).timing
+        assert timing is not None
+        timing.settled = False
+    result = overview(report)
+    assert result.load.startswith("Latencies of eager and the C++ wrapper had not settled")
+    assert result.load in " ".join(text.render(report, width=80).split())
+
+
 def test_no_winner_is_named_between_equals() -> None:
     result = overview(make_report(eager=100.0, python=50.0, cpp=50.0))
     assert "show no difference" in result.headline

@@ -70,6 +70,18 @@ def test_the_objective_decides_which_way_is_recommended() -> None:
     assert report_of(EAGER, SLOW).best("latency").way is EAGER
 
 
+def test_a_recommendation_says_which_latencies_had_not_settled() -> None:
+    doubt = "Latencies had not settled when the warm-up ended: unsettled."
+    unsettled = measured("unsettled", 0.4, 0.2, 80.0, settled=False)
+    report = report_of(EAGER, FAST, unsettled)
+    assert report.best("latency").reason.endswith(doubt)
+    assert report.variants[0].best_way.endswith(doubt)
+    slower = measured("unsettled", 0.1, 0.05, 120.0, settled=False)
+    assert judge([slower, SLOW]).endswith(doubt)
+    settled = report_of(EAGER, FAST)
+    assert "settled" not in settled.best("latency").reason + settled.variants[0].best_way
+
+
 def test_noise_does_not_choose_a_way() -> None:
     noisy = measured("noisy", 1.0, 0.1, 5.0)
     assert noisy.speedup is not None

@@ -162,6 +162,7 @@ function way(name: string, change: Partial<DeployWay>): DeployWay {
     call_interval_us: null,
     eager_us: null,
     speedup: null,
+    settled: true,
     relative: null,
     memory_bytes: null,
     ships: [],

@@ -36,6 +36,7 @@ from .limit import limit
 from .machine_load import machine_load
 from .python_calls import called_through_python
 from .suggestions import suggestions
+from .unsettled import unsettled
 from .variants import current, places, title, with_article
 
 _UNMEASURED = "not measured yet"
@@ -74,7 +75,7 @@ def overview(report: Report) -> Overview:
         targets=targets,
         scale_us=scale_us,
         axis=_axis(results, scale_us),
-        load=machine_load(shown),
+        load=" ".join(filter(None, [machine_load(shown), unsettled(shown)])),
         wrapper=answer,
         limit=limit(now, report) if now is not None else None,
         suggestions=suggestions(report, now),

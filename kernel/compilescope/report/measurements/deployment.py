@@ -86,6 +86,8 @@ class DeployWay(Struct):
     """Eager's median latency in the same process (µs), interleaved with these calls."""
     speedup: Speedup | None = None
     """The speedup over eager, from the interleaved calls."""
+    settled: bool = True
+    """Whether the latencies, eager's included, had settled when the warm-up ended."""
     relative: float | None = None
     """The latency of later calls divided by eager's, from the interleaved calls; 1 for eager. Use
     it to compare ways: their processes ran at different times, and load on the machine slows eager

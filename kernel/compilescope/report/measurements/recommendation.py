@@ -183,7 +183,8 @@ def recommend(
         undecided=_undecided(fits),
     )
     reason += _compared(fits, not_tried)
-    return Recommendation(way, variant, objective, reason)
+    doubts = _unsettled(way for _, way in fits)
+    return Recommendation(way, variant, objective, " ".join(filter(None, [reason, doubts])))
 
 
 def _compared(ways: Iterable[tuple[str, DeployWay]], not_tried: Sequence[str]) -> str:
@@ -222,8 +223,9 @@ def judge(ways: Sequence[DeployWay]) -> str:
     counted = [way for way in ways if counts(way)]
     if not counted:
         return ""
+    doubts = _unsettled(counted)
     if all_are_slower(counted):
-        return WAYS_SLOWER
+        return " ".join(filter(None, [WAYS_SLOWER, doubts]))
     if _undecided([("", way) for way in counted]):
         return WAYS_UNDECIDED
     best = {
@@ -237,10 +239,11 @@ def judge(ways: Sequence[DeployWay]) -> str:
     faster = [("", way) for way in counted if way.ship_code and _is_faster(way)]
     as_fast = _as_fast(best["latency"], faster) if faster else ""
     unclear = f" ({as_fast}: no clear difference)" if as_fast else ""
-    return (
+    chosen = (
         f"Lowest latency: {best['latency'].name}{unclear}. Shortest time to first result: "
         f"{best['cold'].name}. Balanced: {best['balanced'].name}."
     )
+    return " ".join(filter(None, [chosen, doubts]))
 
 
 def all_are_slower(ways: Iterable[DeployWay]) -> bool:
@@ -334,6 +337,14 @@ def _undecided(ways: Sequence[tuple[str, DeployWay]]) -> list[str]:
     if any(way.ship_code and _is_faster(way) for _, way in ways):
         return []
     return [way.name for _, way in ways if way.ship_code and _may_be_faster(way)]
+
+
+def _unsettled(ways: Iterable[DeployWay]) -> str:
+    """A sentence about the ways whose latencies had not settled; empty if all had."""
+    names = [way.name for way in ways if not way.settled]
+    if not names:
+        return ""
+    return f"Latencies had not settled when the warm-up ended: {', '.join(dict.fromkeys(names))}."
 
 
 def _may_be_faster(way: DeployWay) -> bool:

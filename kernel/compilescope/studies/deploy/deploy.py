@@ -132,5 +132,5 @@ def _measure(
         way.call_us, way.call_interval_us = cached.call_us, cached.call_interval_us
         way.eager_us, way.memory_bytes = cached.eager_us, cached.memory_bytes
         way.speedup = cached.speedup if way.name != EAGER else None
-        way.accurate = cached.accurate
+        way.settled, way.accurate = cached.settled, cached.accurate
         way.comparison = cached.comparison or way.comparison

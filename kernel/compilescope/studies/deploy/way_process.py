@@ -41,6 +41,7 @@ class WayResult(msgspec.Struct):
     call_interval_us: tuple[float, float] | None = None
     eager_us: float | None = None
     speedup: Speedup | None = None
+    settled: bool = True
     accurate: bool | None = None
     ships: dict[str, int] = {}
     """File → bytes."""
@@ -199,6 +200,7 @@ def _time(
         result.call_interval_us = None if timing.few else timing.interval_us
         result.eager_us = timings[BASELINE].median_us
         result.speedup = over_baseline(timing)
+        result.settled = all(each.settled for each in timings.values())
 
 
 def _wait(device: str) -> None:
