@@ -30,6 +30,7 @@ _EARLIER = "This graph break may have been caused by an earlier graph break"
 """Says nothing of what to do."""
 _SKIPPED = re.compile(r"Avoid calling the function `(.+)`\.$")
 """A program that needs the function, as a training step needs ``Adam.step``, cannot avoid it."""
+_SKIPPED_FILE = re.compile(r"filename: `(.+?)`")
 _APPLICABLE = {
     _DISABLED: "Move this call out of the compiled code, or remove the function's "
     "torch.compiler.disable if it is yours.",
@@ -126,7 +127,7 @@ _ALONE = frozenset({OUTSIDE, _BRANCHLESS, _IN_TORCH, *_APPLICABLE.values()})
 def advice_lines(graph_break: Break) -> list[str]:
     """What to do about a break: `advice_on`, then torch's other hints that apply beside it."""
     advice = advice_on(graph_break)
-    if advice in _ALONE:
+    if advice in _ALONE or (advice and _skips_torchs_function(graph_break)):
         return [advice]
     hints = [_SETTING.sub(_in_full, hint) for hint in graph_break.hints]
     replaced = next(
@@ -135,6 +136,19 @@ def advice_lines(graph_break: Break) -> list[str]:
     if replaced is not None and advice:
         hints[replaced] = advice
     return hints
+
+
+def _skips_torchs_function(graph_break: Break) -> bool:
+    """Whether Dynamo does not trace a function of torch, such as ``Optimizer.zero_grad``.
+
+    Torch's other hints are to decorate the function, and to file an issue.
+    """
+    file = _SKIPPED_FILE.search(graph_break.context)
+    return (
+        file is not None
+        and _TORCH.search(file[1]) is not None
+        and any(map(_SKIPPED.match, graph_break.hints))
+    )
 
 
 def is_by_design(graph_break: Break) -> bool:

@@ -209,6 +209,25 @@ def test_views_show_the_advice_among_torchs_other_hints() -> None:
     assert all(f"→ {line}" in str(report) for line in lines)
 
 
+@pytest.mark.parametrize(
+    ("file", "is_torchs"),
+    [
+        ("/venv/lib/python3.11/site-packages/torch/_compile.py", True),
+        ("/venv/lib/python3.11/site-packages/attr/_make.py", False),
+    ],
+)
+def test_nobody_is_advised_to_decorate_torchs_functions(file: str, is_torchs: bool) -> None:
+    avoid, *others = [
+        "Avoid calling the function `Optimizer.zero_grad`.",
+        "Apply `@torch._dynamo.dont_skip_tracing` to the function `Optimizer.zero_grad`.",
+        "Please file an issue to PyTorch.",
+    ]
+    context = f"qualname: Optimizer.zero_grad, name: inner, filename: `{file}`, skip reason: a"
+    advice = advice_lines(Break(reason="a", hints=[avoid, *others], context=context))
+    assert advice[0] == "Call Optimizer.zero_grad outside the compiled code."
+    assert advice[1:] == ([] if is_torchs else others)
+
+
 def test_a_break_where_dynamo_calls_the_subject_names_no_line_of_torchs() -> None:
     report = make_report(eager=60.0, python=40.0)
     where = SourceLine(

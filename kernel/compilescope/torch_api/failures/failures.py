@@ -18,8 +18,8 @@ from torch._inductor import exc as inductor
 from torch.fx.experimental.symbolic_shapes import ConstraintViolationError
 
 from ...package_folder import INSIDE
-from ...report import Break, Problem
-from ...report.break_advice import OUTSIDE, TRACE_GRAD_ONLY, calls_backward
+from ...report import Break, Problem, SourceLine
+from ...report.break_advice import TRACE_GRAD_ONLY, advice_lines
 from ...report.problem import (
     COMPILE_FAILED,
     FIND_FAILING_PART,
@@ -277,19 +277,19 @@ def _graph_break(error: BaseException) -> Problem:
         what=f"{FULLGRAPH_BREAK}: {kind}",
         why=text_after("Explanation: ", message)
         or text_after("Developer debug context: ", message),
-        remedy=_hints(message),
+        remedy=_hints(message, where=frames[-1] if frames else None),
         where=frames[-1] if frames else None,
         detail=message,
     )
 
 
-def _hints(message: str) -> str:
-    """What torch advises against a graph break, in one line."""
+def _hints(message: str, where: SourceLine | None = None) -> str:
+    """What to do about a graph break, in one line, as for one that torch goes on behind."""
     link = re.search(r"https?://\S*gb\d+\S*", message)
     hints = re.findall(r"^\s*Hint: (.*)$", message, re.MULTILINE)
-    if calls_backward(Break(reason=message, hints=hints)):
-        hints = [OUTSIDE]
-    return " ".join([*hints, f"See {link.group()}" if link else ""]).strip()
+    context = text_after("Developer debug context: ", message)
+    graph_break = Break(reason=message, hints=hints, context=context, where=where)
+    return " ".join([*advice_lines(graph_break), f"See {link.group()}" if link else ""]).strip()
 
 
 def _higher_order(error: BaseException) -> Problem:

@@ -89,6 +89,20 @@ def test_full_graph_with_a_break() -> None:
     assert problem.where.code == "torch._dynamo.graph_break()"
 
 
+def test_full_graph_with_a_function_that_torch_does_not_trace() -> None:
+    optimizer = torch.optim.SGD([torch.ones(2, requires_grad=True)])
+
+    def step(x: torch.Tensor) -> torch.Tensor:
+        optimizer.zero_grad()
+        return x + 1
+
+    whole = {"whole": cs.Variant(fullgraph=True)}
+    problem = the_problem(inspect(Call(step, (X,)), run=False, variants=whole))
+    advice, _, link = problem.remedy.partition(" See ")
+    assert advice == "Call Optimizer.zero_grad outside the compiled code."
+    assert link.startswith("https://")
+
+
 @pytest.mark.parametrize("run", [False, True])
 def test_a_fault_of_ours_ends_no_call_and_is_told_as_ours(
     monkeypatch: pytest.MonkeyPatch, run: bool
