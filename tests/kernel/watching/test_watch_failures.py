@@ -68,6 +68,21 @@ def test_an_error_that_torch_suppresses_is_a_warning() -> None:
     assert (row.failed, row.outcome_words) == (BOOM, "fell back to eager")
 
 
+def test_what_is_not_suppressed_failed() -> None:
+    with cs.watch() as report, SUPPRESSED:
+        with pytest.raises(BackendCompilerFailed):
+            torch.compile(sine, backend=refuses, fullgraph=True)(torch.ones(2))
+        # The frame around the block falls back to eager; that of the function within does not.
+        strict = torch._dynamo.error_on_graph_break(True)(cosine)
+        with pytest.raises(BackendCompilerFailed):
+            torch.compile(strict, backend=refuses)(torch.ones(2))
+    assert outcomes(report) == ["failed", "eager", "failed"]
+    error = report.problems[0]
+    assert error.severity == "error"
+    assert error.what.startswith("0/0 failed: BackendCompilerFailed")
+    assert "suppress_errors" not in error.why + error.remedy
+
+
 def test_a_pass_that_raises_in_inductor_is_a_warning() -> None:
     def broken(graph: torch.fx.Graph) -> None:
         raise RuntimeError("bad pass")

@@ -7,6 +7,7 @@ from typing import Any
 
 from ...capture.records import Record
 from ...report.compilation.artifacts import Outcome
+from ...torch_api.trace.artifact_names import RAISES
 
 METRICS = ("compilation_metrics", "bwd_compilation_metrics")
 FAKE_KERNELS = ("missing_fake_kernel", "mismatched_fake_kernel")
@@ -67,10 +68,12 @@ def is_hidden(record: Record, metrics: Mapping[str, Any]) -> bool:
     """Whether ``suppress_errors`` hides the failure: torch raises nothing and runs in eager.
 
     Graph breaks and the recompile limit leave a frame to eager with any setting. A backward is
-    compiled when autograd calls it, where torch raises every error.
+    compiled when autograd calls it, where torch raises every error. So it does with
+    ``fullgraph=True``, which a log that torch wrote itself does not say.
     """
     return (
         record.event == "compilation_metrics"
+        and RAISES not in record.metadata
         and metrics.get("config_suppress_errors") is True
         and not _is_break(metrics)
         and RECOMPILE_LIMIT not in _reason(metrics)

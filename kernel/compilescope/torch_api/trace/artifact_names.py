@@ -1,4 +1,7 @@
-"""The names of the artifacts that compilescope adds to torch's trace. Does not import torch."""
+"""The names of what compilescope adds to torch's trace: artifacts and a key of metadata.
+
+Does not import torch.
+"""
 
 AUTOTUNING = "compilescope_autotuning"
 """The measurements of `torch_api.inductor.autotuning`."""
@@ -10,6 +13,9 @@ BUFFERS = "compilescope_buffers"
 """The nodes of a wrapper's buffers, from `torch_api.inductor.buffer_nodes`."""
 SIZE_GUARDS = "compilescope_size_guards"
 """What code generation adds to the guards on sizes: `torch_api.inductor.added_size_guards`."""
+RAISES = "compilescope_raises"
+"""A key of the metadata of ``compilation_metrics``: torch raises the error of the compilation
+whatever ``suppress_errors`` is, as `torch_api.trace.raising` finds out."""
 OUTPUT_CODE = "inductor_output_code"
 """The code of a wrapper; torch's own name."""
 ENTRY = "inductor_entry"

@@ -30,6 +30,7 @@ from torch._logging import _internal
 
 from .callers import with_caller
 from .compile_calls import skip
+from .raising import with_raising
 from .trace import Event, Handler, is_users_own, lock, raw
 
 Sink = Callable[[Event], None]
@@ -178,6 +179,7 @@ class _Handler(Handler):
                 metadata["attempt"] = attempt
             if name == "dynamo_start":
                 metadata = with_caller(metadata)
+            metadata = with_raising(metadata)
             payload, unwritten = payload_fn(), None
             if name == "chromium_event":
                 # torch modifies the arguments of some events afterwards.

@@ -19,6 +19,7 @@ from torch._logging import _internal, structured
 
 from . import shown_ids
 from .callers import with_caller
+from .raising import with_raising
 from .shown_ids import FIRST_FRAME
 
 
@@ -164,7 +165,7 @@ class _Handler(Handler):
 def raw(record: logging.LogRecord) -> Event:
     """The raw event of a log record; file names are still numbers."""
     return Event(
-        metadata=with_caller(getattr(record, "metadata", {})),
+        metadata=with_raising(with_caller(getattr(record, "metadata", {}))),
         payload=getattr(record, "payload", None),
         time_s=record.created,
         thread=record.thread or 0,
