@@ -12,6 +12,7 @@ import io
 import os
 import pickle
 import pkgutil
+import traceback
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -29,8 +30,15 @@ from .subject import describe, unwrap
 
 REMOVE_UNPICKLABLE = "Remove its references to objects that cannot be pickled."
 _HERE = "Pass a factory instead: compilescope.sweep(factory=make), where make() returns (fn, args)."
+_THERE = (
+    "Define it in a module that the other process can import, or pass a factory that makes it "
+    "there: compilescope.sweep(factory=make), where make() returns (fn, args)."
+)
+_IMPORTABLE = "Define it, and what it refers to, in modules that the other process can import."
 _RETURN = "return {}, {}"
 """How a remedy writes what a factory does."""
+
+_FACTORY = "The factory"
 
 _for_good = contextlib.ExitStack()
 """Contexts that stay active in a process until it ends."""
@@ -71,7 +79,7 @@ def pack(
     if factory is None:
         assert fn is not None, "one of the two is given"
         return _pack(_Content(unwrap(fn), None, arguments), modes, "The subject")
-    return _pack(_Content(None, factory, arguments), modes, "The factory")
+    return _pack(_Content(None, factory, arguments), modes, _FACTORY)
 
 
 def unpack(data: bytes, calling: Callable[[str], None] = lambda what: None) -> Call:
@@ -85,19 +93,21 @@ def unpack(data: bytes, calling: Callable[[str], None] = lambda what: None) -> C
     Raises
     ------
     CompilescopeError
-        A factory or a function of the arguments returned something else, or these arguments do not
-        fit.
+        The call cannot be unpickled; or a factory or a function of the arguments returned something
+        else, or these arguments do not fit.
     """
     parts = pickle.loads(data)
     portable_settings.apply(pickle.loads(parts["settings"]))
-    references.take(pickle.loads(parts["references"]))
+    references.take(_recreated(parts["references"], "A function in the settings", _IMPORTABLE))
     SavedModes().put(pickle.loads(parts["modes"]))
     if parts["inference"]:
         _for_good.enter_context(torch.inference_mode())
-    content = _Content(*pickle.loads(parts["content"]))
+    what = parts["what"]
+    remedy = _IMPORTABLE if what == _FACTORY else _THERE
+    content = _Content(*_recreated(parts["content"], what, remedy))
     call = Call(content.fn or _nothing, (), {})
     if content.factory is not None:
-        calling("The factory")
+        calling(_FACTORY)
         call = _made_by(content.factory)
     arguments, written = content.arguments, _RETURN
     if arguments is not None:
@@ -108,6 +118,19 @@ def unpack(data: bytes, calling: Callable[[str], None] = lambda what: None) -> C
     if content.factory is not None or callable(content.arguments):
         describe(*call, call=written)  # where it was packed, it could not be checked
     return call
+
+
+def _recreated(data: bytes, what: str, remedy: str) -> Any:
+    try:
+        return pickle.loads(data)
+    except Exception as error:
+        failed = CompilescopeError(
+            f"{what} cannot be recreated in another process.",
+            f"Unpickling it failed: {type(error).__name__}: {_first_line(error)}.",
+            remedy,
+        )
+        failed.problem.detail = traceback.format_exc()
+        raise failed from error
 
 
 def as_arguments(value: object) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -178,6 +201,7 @@ def _pack(content: _Content, modes: Sequence[Any] | None, what: str) -> bytes:
     return pickle.dumps(
         {
             "content": packed,
+            "what": what,
             "modes": pickle.dumps(SavedModes().now() if modes is None else list(modes)),
             "settings": cloudpickle.dumps(settings()),
             "references": cloudpickle.dumps(

@@ -94,6 +94,19 @@ def make_too_much() -> Any:
     return double, (torch.ones(4), torch.ones(4))
 
 
+class Unrestorable:
+    """Is pickled, but not unpickled."""
+
+    def __call__(self, x: torch.Tensor) -> torch.Tensor:
+        return x
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        raise LookupError("nothing to restore")
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"a": 1}
+
+
 def grows(x: torch.Tensor) -> torch.Tensor:
     """64 MB beyond its argument."""
     return (x.repeat(16_000_000) + 1).sum()

@@ -178,6 +178,21 @@ def test_what_goes_wrong_before_there_is_a_call_names_the_factory(sweep: Sweep) 
     assert unfit.problem.remedy == "Write return double, (x,)."
 
 
+def test_a_subject_that_cannot_be_unpickled_is_not_said_to_raise(sweep: Sweep) -> None:
+    cell = only(sweep(subjects.Unrestorable(), (X,), variants=EAGER))
+    assert cell.state == "failed"
+    assert cell.problem is not None
+    assert cell.problem.what == "The subject cannot be recreated in another process."
+    assert cell.problem.why == "Unpickling it failed: LookupError: nothing to restore."
+    assert cell.problem.remedy.startswith("Define it in a module that the other process can import")
+    assert "__setstate__" in cell.problem.detail
+    held = subjects.Unrestorable()
+    made = only(sweep(factory=lambda: (held, (X,)), variants=EAGER))
+    assert made.problem is not None
+    assert made.problem.what == "The factory cannot be recreated in another process."
+    assert "factory" not in made.problem.remedy
+
+
 def test_a_function_of_arguments_that_raises_is_named(sweep: Sweep) -> None:
     cells = sweep(
         subjects.double,
