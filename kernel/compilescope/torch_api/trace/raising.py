@@ -18,6 +18,7 @@ from typing import Any
 from torch._dynamo import config, convert_frame
 
 from .artifact_names import RAISES
+from .compile_calls import skip
 
 _EVENT = "compilation_metrics"
 
@@ -44,3 +45,6 @@ def _raises(frame: types.FrameType | None) -> bool:
             return True
         frame = frame.f_back
     return False
+
+
+skip(with_raising, _raises)
