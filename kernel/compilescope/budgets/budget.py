@@ -141,6 +141,9 @@ def _value(figure: str, report: Report) -> float:
         return math.fsum(_seconds(compilation) for compilation in report.compilations)
     if figure == "eager_fallbacks":
         return sum(len(problem.compilations) for problem in _hidden_failures(report))
+    if figure == "recompiles":
+        # Also those that torch does not compile any more, because of its recompile limit.
+        return len(list(_places(figure, report)))
     return sum(counts(variant)[figure.replace("_", " ")] for variant in report.variants)
 
 

@@ -28,7 +28,7 @@ _SORTS: dict[str, Callable[[CompilationLine], Any]] = {
 }
 _FILTERS: dict[str, Callable[[CompilationLine], bool]] = {
     "failed": lambda line: line.outcome != "compiled",
-    "recompiled": lambda line: bool(line.recompile),
+    "recompiled": lambda line: line.is_recompile,
     "broken": lambda line: line.graph_breaks > 0,
     "cache-hit": lambda line: "hit" in line.caches.values(),
     "cache-miss": lambda line: "miss" in line.caches.values(),

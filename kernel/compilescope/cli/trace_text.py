@@ -111,7 +111,7 @@ def _row(line: CompilationLine, paint: Paint, *, scoped: bool) -> tuple[str, str
     notes = []
     if line.outcome != "compiled":
         notes.append(outcome_words(line.outcome))
-    if line.recompile:
+    if line.is_recompile:
         notes.append("recompiled")
     if line.graph_breaks:
         notes.append(count(line.graph_breaks, "graph break"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from ..analysis.figures.counts import is_recompile
 from ..analysis.figures.wording import count
 from ..report import Compilation, SourceLine, VariantReport
 from ..report.problem import Struct
@@ -130,7 +131,7 @@ def _recompiles(
 ) -> Iterator[LostTime]:
     frames: dict[SourceLine | None, list[Compilation]] = {}
     for compilation in variant.compilations:
-        if compilation.recompile is not None and compilation.id not in counted:
+        if is_recompile(compilation) and compilation.id not in counted:
             frames.setdefault(compilation.frame, []).append(compilation)
     for frame, recompiled in frames.items():
         causes = [

@@ -151,9 +151,7 @@ def _of_processes(
     reports = before.report(), after.report()
     totals = {
         "compilations": (len(first), len(second)),
-        "recompiles": tuple(
-            sum(bool(s.line.recompile) for s in sides) for sides in (first, second)
-        ),
+        "recompiles": tuple(sum(s.line.is_recompile for s in sides) for sides in (first, second)),
         "graph breaks": tuple(len(report.breaks) for report in reports),
         "failures": tuple(_ended(sides, "failed") for sides in (first, second)),
         "eager fallbacks": tuple(_ended(sides, "eager") for sides in (first, second)),

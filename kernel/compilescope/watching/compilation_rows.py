@@ -67,7 +67,7 @@ class CompilationRows:
             self.outcomes[before.outcome] -= 1
             self._breaks.subtract(group.note[2])
         group.note = len(group.records), now, broken
-        self.recompiles += bool(now.recompile) - bool(before.recompile)
+        self.recompiles += now.is_recompile - before.is_recompile
         self._breaks.update(broken)
         self.outcomes[now.outcome] += 1
         self.seconds += (now.duration_s or 0.0) - (before.duration_s or 0.0)

@@ -54,7 +54,7 @@ interface IRow {
 const KEEPS: Record<string, (row: IRow) => boolean> = {
   all: () => true,
   failed: row => row.outcome !== 'compiled',
-  recompiled: row => row.recompile !== '',
+  recompiled: row => row.recompile !== '' && row.outcome === 'compiled',
   broken: row => row.breaks > 0,
   hit: row => answered(row, 'hit'),
   miss: row => answered(row, 'miss'),

@@ -68,6 +68,18 @@ def test_a_recompile_is_named_by_the_value_that_changed() -> None:
         run()
 
 
+def test_a_call_beyond_the_recompile_limit_counts() -> None:
+    compiled = torch.compile(scaled, backend="eager", dynamic=False)
+
+    def run() -> None:
+        with torch._dynamo.config.patch(recompile_limit=2), cs.budget(recompiles=1):
+            for n in range(2, 5):
+                compiled(torch.ones(3), n)
+
+    with pytest.raises(BudgetError, match=r"recompiles: 2, budget 1 \(1 over\)"):
+        run()
+
+
 def refuses(graph: torch.fx.GraphModule, inputs: list[torch.Tensor]) -> Callable[..., Any]:
     raise RuntimeError("boom")
 

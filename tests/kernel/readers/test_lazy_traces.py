@@ -16,7 +16,7 @@ from compilescope.capture.record_heads import Blocks
 from compilescope.readers.collectives import collective_problems
 from compilescope.readers.lazy_trace import Trace
 from compilescope.readers.rank_divergence import compare_ranks
-from compilescope.readers.trace_summary import summary_of
+from compilescope.readers.trace_summary import compilation_lines, summary_of
 from compilescope.report import Compilation
 from compilescope.report.errors import CompilescopeError
 
@@ -371,7 +371,11 @@ def test_what_cost_compile_time_is_ranked(tmp_path: Path) -> None:
     # No graph ends at this break: its compilations are named all the same.
     assert all(loss.compilations for loss in trace_summary.fix_first)
     (limit,) = (process for process in trace_summary.processes if process.name == "limit")
-    assert (limit.compilations, limit.recompiles, limit.unfinished) == (3, 2, [])
+    # Beyond the limit torch compiles nothing: 0/2 is a fallback, and no recompile.
+    assert (limit.compilations, limit.recompiles, limit.unfinished) == (3, 1, [])
+    assert limit.fallbacks == 1
+    lines = compilation_lines(Trace(tmp_path / "limit.log").report().variants[0])
+    assert [line.id for line in lines if line.is_recompile] == recompiles.compilations
     assert msgspec.json.decode(msgspec.json.encode(trace_summary))["fix_first"]
 
 

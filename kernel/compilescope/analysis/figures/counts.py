@@ -75,9 +75,18 @@ def compiled_nothing(variant: VariantReport) -> bool:
     )
 
 
+def is_recompile(compilation: Compilation) -> bool:
+    """Whether a frame was compiled again.
+
+    An attempt that failed, or that torch gave up because of the recompile limit, is a failure or a
+    fallback to eager instead.
+    """
+    return compilation.recompile is not None and compilation.outcome == "compiled"
+
+
 def recompile_count(compilations: Iterable[Compilation]) -> int:
     """How many compilations are recompiles."""
-    return sum(compilation.recompile is not None for compilation in compilations)
+    return sum(map(is_recompile, compilations))
 
 
 def always_recompiles(variant: VariantReport) -> str:

@@ -37,6 +37,11 @@ class CompilationLine(Struct):
     nodes: int | None = None
     """The number of nodes of Dynamo's graph; None if torch logged none."""
 
+    @property
+    def is_recompile(self) -> bool:
+        """Whether the frame was compiled again; one that failed or ran in eager was not."""
+        return bool(self.recompile) and self.outcome == "compiled"
+
 
 class LostTime(Struct):
     """Compile time with one cause."""

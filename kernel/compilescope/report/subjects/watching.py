@@ -29,6 +29,11 @@ class WatchedCompilation(Struct):
     cell_number: int | None = None
     call: SourceLine | None = None
 
+    @property
+    def is_recompile(self) -> bool:
+        """Whether the frame was compiled again; one that failed or ran in eager was not."""
+        return bool(self.recompile) and self.outcome == "compiled"
+
 
 class WatchState(Struct):
     """Whether the kernel is watched, and since when."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...analysis.figures.counts import break_count, recompile_count
+from ...analysis.figures.counts import break_count, is_recompile, recompile_count
 from ...analysis.figures.outcome_words import outcome_counts_of, outcome_words
 from ...analysis.problems.breaks import frame_name, plain_function
 from ...analysis.problems.distinct_breaks import costliest_first
@@ -54,7 +54,7 @@ def causes(report: Report) -> list[tuple[str, str]]:
     """Return what recompiled and because of what, then the graph breaks: titles and texts."""
     recompiles: dict[str, list[Recompile]] = {}
     for compilation in report.compilations:
-        if compilation.recompile is not None:
+        if compilation.recompile is not None and is_recompile(compilation):
             # What follows a graph break is compiled again with the function that it belongs to.
             frame = compilation.frame
             function = plain_function(frame.function) if frame else "an unknown frame"

@@ -72,10 +72,11 @@ export function inTime(
 }
 
 /**
- * Whether a frame was compiled again.
+ * Whether a frame was compiled again; an attempt that failed, or that torch gave
+ * up because of the recompile limit, is none.
  */
-function isRecompile({ recompile }: Compilation): boolean {
-  return recompile !== null;
+function isRecompile({ recompile, outcome }: Compilation): boolean {
+  return recompile !== null && outcome === 'compiled';
 }
 
 /**
