@@ -91,7 +91,12 @@ def advise(
     unmended: dict[str, Advice] = {}
     for reason, failure in fresh or failures:
         changes = others(failure)
-        for advice in adviser.on(reason, failure):
+        advices = list(adviser.on(reason, failure))
+        if changes and not advices and failure.kind == "size":
+            # What helps for a size of 1 helps only where no other size changed.
+            sentence = other_guards(failure, changes)
+            unmended.setdefault(sentence, Advice(kind="other_guards", what=sentence))
+        for advice in advices:
             remaining = _remaining(advice, changes)
             if remaining:
                 sentence = other_guards(failure, remaining)

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ...report import Failure, Guard
-from .compiled_values import Values, listed_in
+from .compiled_values import Values, listed_in, plain
 from .recompile_causes import describe
 
 _LENGTH = re.compile(r"len\((?P<source>.*)\) == (?P<value>\d+)$", re.S)
@@ -21,6 +21,9 @@ _VALUES = ("EQUALS_MATCH", "CONSTANT_MATCH", "TRUE_MATCH", "FALSE_MATCH")
 _NUMBER = re.compile(r"-?\d")
 _LISTED = 3
 """How many values a sentence lists."""
+_SPECIALIZED = ("0", "1")
+"""Sizes that torch makes no symbol of."""
+_AT_LEAST_TWO = "at least 2"
 _NONE, _OBJECT = "None", "an object"
 
 
@@ -33,7 +36,7 @@ def other_changes(failure: Failure, earlier: Values | None, now: Values) -> list
     """The guards of the earlier compilation that contradict those of the new one, as failures.
 
     Only guards that state a value are compared: lengths, constants, types, static sizes and
-    strides.
+    strides. A size of 0 or 1 is static whatever is marked: it is compared with a symbol, too.
 
     Parameters
     ----------
@@ -46,6 +49,13 @@ def other_changes(failure: Failure, earlier: Values | None, now: Values) -> list
         return []
     values = _facts(now)
     facts = _facts_with_guards(earlier)
+    for fact, (old, _) in facts.items():
+        if fact.kind == "size" and old in _SPECIALIZED and (size := _symbolic(fact, now)):
+            values.setdefault(fact, size)
+    for fact, new in values.items():
+        guard = earlier.tensor_guard(plain(fact.source))
+        if fact.kind == "size" and new in _SPECIALIZED and guard and _symbolic(fact, earlier):
+            facts.setdefault(fact, (_AT_LEAST_TWO, guard))
     differing = {fact for fact in facts if fact in values and values[fact] != facts[fact][0]}
     resized = {fact.source for fact in differing if fact.kind == "size"}
     return [
@@ -81,6 +91,17 @@ def some(texts: Sequence[str]) -> str:
     more = len(texts) - _LISTED
     listed = ", ".join(texts[:_LISTED] if more > 1 else texts)
     return f"{listed} and {more} more" if more > 1 else listed
+
+
+def _symbolic(fact: _Fact, values: Values) -> str:
+    """The example's value of a size that is dynamic, if known; empty if it is static."""
+    source, at = plain(fact.source), fact.dimension
+    guard = values.tensor_guard(source)
+    sizes = listed_in(guard.expression, "size") if guard is not None else []
+    if at is None or at >= len(sizes) or sizes[at].isdecimal():
+        return ""
+    # Equal sizes may share a symbol, which is then known for the first of them.
+    return values.extent(source, "size", at) or "?"
 
 
 class _Fact(NamedTuple):

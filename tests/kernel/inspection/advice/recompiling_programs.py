@@ -101,6 +101,20 @@ TRANSPOSED_CACHE = Program(
 SINGLE = Program(
     "def f(x):\n    return x + 1", "for x in (torch.ones(1, 3), torch.ones(5, 3)):\n    compiled(x)"
 )
+SINGLES = Program(
+    "def f(x, y, z):\n    return x + y * z",
+    "for n in (1, 5):\n    compiled(*(torch.ones(n, 3) for _ in range(3)))",
+)
+SIZE_AND_SINGLE = Program(
+    SINGLES.define,
+    "compiled(torch.ones(2, 3), torch.ones(1, 3), torch.ones(1, 3))\n"
+    "compiled(*(torch.ones(5, 3) for _ in range(3)))",
+)
+SINGLE_AT_LAST = Program(
+    "def f(x, y):\n    return x + y",
+    "for n in (8, 1):\n    compiled(*(torch.ones(n, 3) for _ in range(2)))",
+    "compiled = torch.compile(f, backend='eager', dynamic=True)",
+)
 TO_ONE = Program(
     "def f(x):\n    return x + 1",
     "for n in (4, 5, 1):\n    x = torch.ones(n, 3)\n    compiled(x)",

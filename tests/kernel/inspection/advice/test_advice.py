@@ -30,7 +30,10 @@ from .recompiling_programs import (
     PAIR_AND_NUMBER,
     PROMPT,
     SINGLE,
+    SINGLE_AT_LAST,
+    SINGLES,
     SIZE_AND_NUMBER,
+    SIZE_AND_SINGLE,
     SIZES,
     SLICED,
     SPECIALIZED,
@@ -234,6 +237,10 @@ def test_what_is_missing_at_the_first_call_is_marked_once_it_exists() -> None:
     [
         (PROMPT, "Other guards of 0/0 fail too: len(cache.k): 0 → 1."),
         (TRANSPOSED_CACHE, "Other guards of 0/0 fail too: cache.k[0].stride("),
+        # dynamic=True makes no symbol of a size of 1.
+        (SINGLES, "Other guards of 0/0 fail too: y.size(0): 1 → 5, z.size(0): 1 → 5."),
+        (SIZE_AND_SINGLE, "Other guards of 0/0 fail too: y.size(0): 1 → 5, z.size(0): 1 → 5."),
+        (SINGLE_AT_LAST, "Other guards of 0/0 fail too: y.size(0): at least 2 → 1."),
     ],
 )
 def test_nothing_is_saved_where_other_guards_fail_too(program: Program, others: str) -> None:
