@@ -250,6 +250,7 @@ def time_variants(
     monitor: Monitor,
     *,
     fraction: float | None = None,
+    is_provisional: bool = False,
 ) -> dict[str, Timing]:
     """Times builds interleaved with eager.
 
@@ -261,6 +262,8 @@ def time_variants(
         Of builds that are kept; the caller has ``builds`` open.
     fraction
         How much of the whole work is done; by default all but this.
+    is_provisional
+        Whether a longer timing follows: slow calls then get no extra time.
 
     Returns
     -------
@@ -275,7 +278,7 @@ def time_variants(
         timings = time_calls(
             calls,
             budget_s=SECONDS_PER_VARIANT * len(calls),
-            longest_s=LONGEST_S,
+            longest_s=None if is_provisional else LONGEST_S,
             before_each=state.before_each,
             device=state.device,
             cancelled=lambda: monitor.cancelled,

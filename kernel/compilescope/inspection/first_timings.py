@@ -97,4 +97,11 @@ class FirstTimings:
         self._results.put_timings(timings, but=measured)
 
     def _time(self, names: Sequence[str], done: float | None = None) -> dict[str, Timing]:
-        return time_variants(self._builds, names, self._snapshot, self._monitor, fraction=done)
+        return time_variants(
+            self._builds,
+            names,
+            self._snapshot,
+            self._monitor,
+            fraction=done,
+            is_provisional=done is not None,
+        )
