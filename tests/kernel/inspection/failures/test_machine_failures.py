@@ -15,10 +15,11 @@ from typing import Any
 import pytest
 import torch
 import torch._inductor.config
-from compilescope.builds import build_and_time
-from compilescope.inspection import first_timings
+from compilescope.builds import warm_rebuild
+from compilescope.builds.live_measurement import Measurement
 from compilescope.isolation.code_swap import CodeCopies, CodeSet
 from compilescope.report.variant import Variant
+from compilescope.session.session import Session
 from compilescope.torch_api.failures import failures
 from torch._inductor import cpp_builder
 from torch._inductor import exc as inductor
@@ -51,23 +52,25 @@ def test_a_full_disk_when_a_variant_is_compiled_again_leaves_the_builds_code(
     def call(x: torch.Tensor) -> torch.Tensor:
         return x.sin()
 
-    again, timed = [], []
-    time_variants = first_timings.time_variants
+    again, measured = [], []
+    measure = Measurement.measure
 
     def rebuild(*args: Any, code_copies: CodeCopies, code_set: CodeSet, **options: Any) -> None:
         code_copies.install(code_set)
         again.extend(code_set)
         raise OSError(errno.ENOSPC, "full")
 
-    def timing(*args: Any, **options: Any) -> Any:
-        timed.append(call.__code__)
-        return time_variants(*args, **options)
+    def measuring(*args: Any, **options: Any) -> None:
+        measured.append(call.__code__)
+        measure(*args, **options)
 
-    monkeypatch.setattr(build_and_time, "rebuild", rebuild)
-    monkeypatch.setattr(first_timings, "time_variants", timing)
-    inspect(Call(call, (X,)), variants={"graph": Variant(backend="eager"), "python": Variant()})
-    assert len(again) == len(timed) == 1
-    assert timed[0] is not again[0]
+    monkeypatch.setattr(warm_rebuild, "rebuild", rebuild)
+    monkeypatch.setattr(Measurement, "measure", measuring)
+    session = Session()
+    report = session.inspect(call, (X,), variants={"python": Variant()}, run=False)
+    session.measure(report.subject.id, {"python": Variant()}, seconds=0.1)
+    assert len(again) == len(measured) == 1
+    assert measured[0] is not again[0]
 
 
 class TestCacheFolder:
