@@ -92,6 +92,7 @@ def test_a_training_step_keeps_its_state() -> None:
 
 def test_sources_come_without_a_build(monkeypatch: pytest.MonkeyPatch) -> None:
     pools: list[str] = []
+    shutdown_compile_workers()
     # Starting torch's compile workers takes seconds, and so does ending them.
     monkeypatch.setattr(AsyncCompile, "process_pool", staticmethod(lambda: pools.append("one")))
     x = torch.randn(16, 16, device="cuda")
