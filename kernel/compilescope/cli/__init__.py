@@ -14,6 +14,7 @@ import gc
 import importlib
 import io
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
@@ -51,9 +52,15 @@ def run_process() -> int:
         _replace_what_cannot_be_written()
         if sys.argv[1:2] == ["trace"]:
             _import_msgspec()
-        return _run(sys.argv[1:], is_process=True)
+        status = _run(sys.argv[1:], is_process=True)
     except KeyboardInterrupt:  # while the command was imported
         return 130
+    if status == -signal.SIGINT:
+        # Its traceback is printed. Python waits for threads, calls exit handlers and then lets the
+        # signal end the process: a shell stops its loop only then.
+        sys.excepthook = lambda *exception: None
+        raise KeyboardInterrupt
+    return status
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -67,7 +74,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        The exit status.
+        The exit status; ``-signal.SIGINT`` if a script that was run ended with Ctrl-C.
 
     Raises
     ------

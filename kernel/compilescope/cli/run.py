@@ -14,6 +14,7 @@ import sys
 import types
 import webbrowser
 from pathlib import Path
+from typing import Any
 
 from ..package_folder import PACKAGE
 from ..processes.torchrun import torchrun_environment
@@ -147,21 +148,36 @@ def _run_script(name: str, arguments: list[str]) -> None:
     path = Path(name).absolute()
     # Compiled without the future statements of this file.
     code = compile(path.read_bytes(), str(path), "exec", dont_inherit=True)
-    main = types.ModuleType("__main__")
-    main.__file__ = str(path)
-    main.__dict__["__builtins__"] = __builtins__
-    main.__dict__["__cached__"] = None
-    # It stays, since threads and exit handlers of the script, and pickle, look up names there.
-    sys.modules["__main__"] = main
     sys.argv[:] = [name, *arguments]
     _first_on_path(str(path.parent))
-    exec(code, main.__dict__)
+    _run_as_main(code, __file__=str(path), __cached__=None)
 
 
 def _run_module(name: str, arguments: list[str]) -> None:
     sys.argv[:] = [name, *arguments]
     _first_on_path(str(Path.cwd()))
-    runpy.run_module(name, run_name="__main__", alter_sys=True)
+    # `runpy.run_module` takes its `__main__` away at the end. pdb finds a module in this way too.
+    _, spec, code = runpy._get_module_details(name)  # type: ignore[attr-defined]
+    sys.argv[0] = spec.origin
+    _run_as_main(
+        code,
+        __file__=spec.origin,
+        __cached__=spec.cached,
+        __loader__=spec.loader,
+        __package__=spec.parent,
+        __spec__=spec,
+    )
+
+
+def _run_as_main(code: types.CodeType, **attributes: Any) -> None:
+    main = types.ModuleType("__main__")
+    main.__dict__.update(__builtins__=__builtins__, **attributes)
+    # It stays, since threads and exit handlers of the script, and pickle, look up names there.
+    sys.modules["__main__"] = main
+    # Objects from spawned processes have their classes there. multiprocessing sets it to what is
+    # `__main__` when it is first imported, which torch has done by now.
+    sys.modules["__mp_main__"] = main
+    exec(code, main.__dict__)
 
 
 def _first_on_path(folder: str) -> None:
@@ -221,19 +237,20 @@ def _is_failure(ended: BaseException | None) -> bool:
 
 
 def _end_like_the_script(ended: BaseException | None) -> int:
+    """Print the script's exception as Python does.
+
+    Returns
+    -------
+    int
+        The exit status; ``-signal.SIGINT`` if that signal shall end the process.
+    """
     if ended is None:
         return 0
     if isinstance(ended, SystemExit):
         raise ended
     trace = _own_frames_left_out(ended.__traceback__)
     sys.excepthook(type(ended), ended.with_traceback(trace), trace)
-    if isinstance(ended, KeyboardInterrupt):
-        # A shell stops its loop only if the signal ended the process.
-        sys.stdout.flush()
-        sys.stderr.flush()
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
-        os.kill(os.getpid(), signal.SIGINT)
-    return 1
+    return -signal.SIGINT if isinstance(ended, KeyboardInterrupt) else 1
 
 
 def _own_frames_left_out(trace: types.TracebackType | None) -> types.TracebackType | None:

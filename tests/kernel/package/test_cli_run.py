@@ -113,6 +113,13 @@ def test_what_fell_back_to_eager_is_counted_and_a_problem(tmp_path: Path) -> Non
     assert problem.what.startswith("0/0 fell back to eager: backend='refuses' raised: ")
 
 
+EXIT_WORK = """
+import atexit, sys, threading, time
+atexit.register(print, "exit handler")
+threading.Thread(target=lambda: (time.sleep(0.2), print("thread ended"))).start()
+"""
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("ending", "status"),
@@ -126,13 +133,14 @@ def test_what_fell_back_to_eager_is_counted_and_a_problem(tmp_path: Path) -> Non
 def test_however_a_script_ends_it_ends_so_and_is_reported(
     tmp_path: Path, ending: str, status: int
 ) -> None:
-    (tmp_path / "train.py").write_text(f"import sys\nprint('ran')\n{ending}\n")
+    (tmp_path / "train.py").write_text(f"{EXIT_WORK}\nprint('ran')\n{ending}\n")
     plain = subprocess.run(
         [sys.executable, "train.py"], cwd=tmp_path, capture_output=True, text=True
     )
     ran = run("run", "train.py", folder=tmp_path, RANK="2")
     assert (ran.returncode, ran.stdout) == (plain.returncode, plain.stdout)
     assert plain.returncode == status
+    assert plain.stdout == "ran\nthread ended\nexit handler\n"
     # Its traceback has no frame of ours.
     assert plain.stderr.strip() in ran.stderr
     assert "<title>train.py" in (tmp_path / "train.rank2.html").read_text()
@@ -177,3 +185,29 @@ def test_a_module_runs_as_by_python_m(tmp_path: Path) -> None:
     assert missing.returncode == 2
     assert missing.stderr == "No module named no_such_module\n"
     assert not (tmp_path / "no_such_module.html").exists()
+
+
+SPAWNING = """
+import dataclasses, multiprocessing, os
+from concurrent.futures import ProcessPoolExecutor
+
+
+@dataclasses.dataclass
+class Result:
+    loss: float
+
+
+if __name__ == "__main__":
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+        print(pool.submit(Result, 0.5).result())
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("script", [["train.py"], ["-m", "train"]])
+def test_a_script_gets_objects_of_its_classes_from_spawned_processes(
+    tmp_path: Path, script: list[str]
+) -> None:
+    (tmp_path / "train.py").write_text(SPAWNING)
+    ran = run("run", *script, folder=tmp_path)
+    assert (ran.returncode, ran.stdout) == (0, "Result(loss=0.5)\n"), ran.stderr
