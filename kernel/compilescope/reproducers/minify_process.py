@@ -27,6 +27,8 @@ class Minified(msgspec.Struct):
     """What fails and why, without what varies from graph to graph; empty if nothing does."""
     why_not: str = ""
     """Why the graph cannot be made smaller at all."""
+    remedy: str = ""
+    """What helps against ``why_not``; empty if another stage may."""
     graph: str = ""
     """The smaller graph as a Python class; empty if there is none."""
     inputs: list[str] = []
@@ -46,7 +48,7 @@ def main() -> None:
 def _work(inside: ChildProcess) -> Minified:
     take_caches(inside)
     if why := lacks_device(inside):
-        return Minified(why_not=why)
+        return Minified(why_not=why, remedy="Make it smaller on a machine with a GPU.")
     with temporary("minify") as folder:
         path = folder / inside.header["name"]
         path.write_bytes(inside.task())

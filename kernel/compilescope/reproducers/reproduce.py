@@ -173,12 +173,21 @@ def smaller(
 def _failed_variant(report: Report, name: str | None) -> VariantReport:
     if name is not None:
         return report.variant(name)
+    compiled = [variant for variant in report.variants if variant.compilations]
     failed = [variant for variant in report.variants if variant.stage == "failed"]
     wrong = [variant for variant in report.variants if differs(variant)]
-    compiled = [variant for variant in report.variants if variant.compilations]
+    # In a trace, and in what a script compiled, a failure is a problem.
+    listed = [*report.problems, *(problem for variant in compiled for problem in variant.problems)]
+    has_error = any(problem.severity == "error" for problem in listed)
     if not (failed or compiled):
         raise CompilescopeError(
             "The report has no graph.", remedy="Inspect a call that torch.compile compiles."
+        )
+    if not (failed or wrong or has_error):
+        raise CompilescopeError(
+            "There is no failure to make smaller.",
+            "No variant of this report failed, and no result is known to differ from eager's.",
+            "To try the graph of a variant all the same, name the variant.",
         )
     return (failed or wrong or compiled)[0]
 
@@ -186,10 +195,14 @@ def _failed_variant(report: Report, name: str | None) -> VariantReport:
 def _check_failure(minified: Minified, tried: list[Program], variant: VariantReport) -> None:
     """Raises an error unless the last graph that was tried fails as the report says."""
     remedy = "Take another stage of the graph."
+    names = " and ".join(program.what for program in tried)
+    if minified.why_not and not minified.failure:
+        raise CompilescopeError(
+            f"{names} cannot be made smaller.", minified.why_not, minified.remedy or remedy
+        )
     if not minified.failure:
-        names = " and ".join(program.what for program in tried)
         graphs = f"the graph {names} does" if len(tried) == 1 else f"the graphs {names} do"
-        why = minified.why_not or (
+        why = (
             "On random inputs the results are those of torch's operators."
             if differs(variant)
             else "It compiles in a new process."

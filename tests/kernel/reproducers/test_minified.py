@@ -16,6 +16,7 @@ from compilescope.reproducers import reproduce
 from compilescope.reproducers.graph_program import failing_programs
 from compilescope.reproducers.program import Request
 from compilescope.reproducers.same_failure import signature
+from msgspec import structs
 
 pytestmark = pytest.mark.slow
 
@@ -179,6 +180,27 @@ def test_a_graph_that_compiles_has_nothing_to_make_smaller(report: Report) -> No
         cs.reproducer(report, variant="works", graph="dynamo", minify=True)
 
 
+def test_of_a_report_without_a_failure_nothing_is_tried(report: Report) -> None:
+    without = structs.replace(report, variants=[report.variant("works")])
+    with pytest.raises(cs.CompilescopeError, match=r"No variant of this report failed.*known"):
+        cs.reproducer(without, minify=True)
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
+def test_a_graph_that_needs_a_gpu_is_not_said_to_work(report: Report) -> None:
+    (compilation,) = report.variant("works").compilations
+    node = compilation.graphs["dynamo"].nodes[0]
+    device, node.device = node.device, "cuda:0"
+    try:
+        needed = (
+            r"cannot be made smaller\. It needs a GPU.* Make it smaller on a machine with a GPU"
+        )
+        with pytest.raises(cs.CompilescopeError, match=needed):
+            cs.reproducer(report, variant="works", graph="dynamo", minify=True)
+    finally:
+        node.device = device
+
+
 def test_an_operator_that_only_one_process_knows_is_told(report: Report) -> None:
     (compilation,) = report.variant("works").compilations
     graph = compilation.graphs["dynamo"]
@@ -250,5 +272,6 @@ def mine(graph: torch.fx.GraphModule, inputs: list[torch.Tensor]) -> Any:
 def test_a_backend_that_is_a_function_is_not_blamed_on_the_graph() -> None:
     report, variant = failed(cs.Variant(backend=mine))  # type: ignore[arg-type]
     assert variant.compilations
+    variant.stage = "failed"
     with pytest.raises(cs.CompilescopeError, match="mine is a function of the session"):
         cs.reproducer(report, minify=True)
