@@ -61,6 +61,15 @@ def calls_backward(graph_break: Break) -> bool:
 
 
 _SCALAR_OUTPUTS = "capture_scalar_outputs"
+_COSTS = {
+    TRACE_AUTOGRAD: TRACE_GRAD_ONLY,
+    _SCALAR_OUTPUTS: _SCALAR,
+    "allow_rnn": (
+        "torch then unrolls the sequence: compile time grows with its length and the layers, to "
+        "minutes for 2 layers and 20 steps."
+    ),
+}
+"""What the settings that torch's hints name cost, or do not do."""
 _BRANCH = re.compile(
     r"(?:if|elif|while)\b|.*\bif\b[^:]*(?:\.item\(|\b(?:bool|float|int)\().*\belse\b"
 )
@@ -114,10 +123,13 @@ def advice_on(graph_break: Break) -> str:
         return f"Call {skipped[1]} outside the compiled code."
     if _branches_on_number(graph_break):
         return _BRANCHLESS
-    why = _SETTING.sub(_in_full, hint)
-    if TRACE_AUTOGRAD in why:
-        return f"{why} {TRACE_GRAD_ONLY}"
-    return f"{why} {_SCALAR}" if _SCALAR_OUTPUTS in why else why
+    return _with_cost(_SETTING.sub(_in_full, hint))
+
+
+def _with_cost(hint: str) -> str:
+    """Torch's hint, with what the setting that it names costs."""
+    cost = next((words for setting, words in _COSTS.items() if setting in hint), "")
+    return f"{hint.rstrip('.')}. {cost}" if cost else hint
 
 
 _ALONE = frozenset({OUTSIDE, _BRANCHLESS, _IN_TORCH, *_APPLICABLE.values()})
