@@ -1,4 +1,7 @@
-"""Shows the current step of long work: one line, in a cell's output or in a terminal."""
+"""Shows the current step of long work: one line, in a cell's output or in a terminal.
+
+Where standard error is a file or a pipe, a plain line says every 30 s that the work goes on.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import sys
 import threading
 import time
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from markupsafe import Markup
 
@@ -21,6 +24,8 @@ _TICK_S = 0.1
 """At most ten messages a second: steps of a fast compilation would only flicker."""
 _CLOCK_S = 1.0
 """How often the elapsed time is updated within a step."""
+_PLAIN_S = 30.0
+"""How often a plain line is written, and how long work may take without one."""
 
 UNFINISHED = {"compilescope": "unfinished"}
 """The metadata of the output while it shows progress: the front end ends what has them once the
@@ -28,7 +33,7 @@ kernel that would have replaced it is gone (``src/notebook/progress.ts``)."""
 
 
 class Line:
-    """The line. Use it as a context around the work; it disappears afterwards.
+    """The line. Use it as a context around the work; it disappears afterwards, plain lines stay.
 
     Attributes
     ----------
@@ -42,16 +47,21 @@ class Line:
         self.handle: Any = None
         self._in_cells = in_cells
         self._ticked = 0.0
+        self._plain: TextIO | None = None
+        """Where plain lines are written: standard error, even if something replaces it later."""
+        self._began = self._written = 0.0
         self._now: Progress | None = None
         self._lock = threading.Lock()
         self._ended = threading.Event()
         self.clock = threading.Thread(target=self._tick, name="compilescope-clock", daemon=True)
 
     def start(self) -> None:
-        """Creates the line in the cell's output, if there is one, or in the terminal."""
+        """Creates the line in the cell's output, if there is one, or on standard error."""
         if shell.kernel() is None:
-            if sys.stderr.isatty():
-                self.clock.start()
+            if not sys.stderr.isatty():
+                self._plain = sys.stderr
+                self._began = self._written = time.monotonic()
+            self.clock.start()
         elif self._in_cells:
             from IPython import display  # a kernel always has IPython
 
@@ -83,6 +93,14 @@ class Line:
             shown = f"{step} ({words})" if words else step
             sys.stderr.write(f"\r\033[K{shown} …")
             sys.stderr.flush()
+        elif self._plain is not None and self._ticked - self._written >= _PLAIN_S:
+            self._written = self._ticked
+            words = words or time_text(self._ticked - self._began, None)
+            try:
+                self._plain.write(f"compilescope: {step} ({words}) …\n")
+                self._plain.flush()
+            except (OSError, ValueError):  # its reader is gone, or it was closed
+                self._plain = None
 
     def _tick(self) -> None:
         while not self._ended.wait(_CLOCK_S):

@@ -133,6 +133,52 @@ def test_a_terminal_shows_the_time_within_a_step(monkeypatch: pytest.MonkeyPatch
     assert terminal.getvalue().endswith("\r\033[K")
 
 
+class Signalled(io.StringIO):
+    """A file that tells when lines have been written to it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.written = threading.Event()
+
+    def flush(self) -> None:
+        if self.getvalue().count("\n") > 1:
+            self.written.set()
+
+
+def test_long_work_gives_a_sign_of_life_where_there_is_no_terminal(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    file = Signalled()
+    monkeypatch.setattr("sys.stderr", file)
+    monkeypatch.setattr(progress, "_CLOCK_S", 0.001)
+    with progress.Line() as line:
+        line.show(Progress(step="building", variant="python", began=time.monotonic() - 12.5))
+        line.clock.join(0.05)
+        assert file.getvalue() == ""
+        monkeypatch.setattr(progress, "_PLAIN_S", 0.01)
+        # What the work prints is caught meanwhile.
+        monkeypatch.setattr("sys.stderr", io.StringIO())
+        assert file.written.wait(60)
+    line.clock.join()
+    assert set(file.getvalue().splitlines()) == {"compilescope: python: building (12 s) …"}
+
+
+class Unread(io.StringIO):
+    """A pipe whose reader has ended."""
+
+    def write(self, text: str) -> int:
+        raise BrokenPipeError
+
+
+def test_work_goes_on_where_nothing_reads_its_signs_of_life(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("sys.stderr", Unread())
+    monkeypatch.setattr(progress, "_PLAIN_S", 0.0)
+    with progress.Line() as line:
+        line.show(Progress(step="building"))
+
+
 def test_inspecting_in_a_cell_leaves_its_output_to_the_report(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
