@@ -12,7 +12,7 @@ from compilescope.report.variant import Variant
 from compilescope.views import wording
 from compilescope.views.text import report as text
 
-from ..report.overview_reports import make_report
+from ..report.overview_reports import look, make_report
 from ..views_report import CELL, report, timing
 
 FORMATS = Path(__file__).parents[2] / "data" / "formats.json"
@@ -72,6 +72,27 @@ report.compilation("0/0").code.cpp           the C++ wrapper"""  # noqa: E501
 
 def test_the_whole_report() -> None:
     assert text.render(report()) == WHOLE
+
+
+def test_the_parts_of_a_call_end_their_sentence() -> None:
+    measured = make_report(eager=60.0, python=40.0)
+    look(measured, "python", guards=4.0, kernels=28.0)
+    shown = " ".join(text.render(measured).split())
+    assert re.search(r"kernels \d+ %\. The breakdown is a separate run", shown)
+
+
+def test_the_modules_of_a_kernel_are_set_apart_from_its_operators_and_counted() -> None:
+    result = report()
+    names = [f"m.blocks.{number}: Block" for number in range(9)]
+    kernel = Kernel(name="fused", language="cpp", ops=["aten.mul.Tensor"], modules=names)
+    result.variants[1].compilations[0].kernels = [kernel]
+    shown = " ".join(text.render(result).split())
+    assert (
+        "aten.mul.Tensor; of m.blocks.0: Block, m.blocks.1: Block, m.blocks.2: Block, "
+        "m.blocks.3: Block, … and 5 more"
+    ) in shown
+    kernel.modules = names[:4]
+    assert "… and" not in text.render(result)
 
 
 def test_what_it_says_to_do_next_works() -> None:

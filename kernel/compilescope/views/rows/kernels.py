@@ -12,8 +12,10 @@ _SOURCES, _MODULES = 4, 4
 
 
 def modules(kernel: Kernel) -> str:
-    """Return the modules that a kernel runs: ``of layers.0, layers.1``; empty if there is none."""
-    return f"of {', '.join(kernel.modules[:_MODULES])}" if kernel.modules else ""
+    """Return the modules that a kernel runs: ``of m.fc: Linear, m: Block``; empty without one."""
+    shown, left = kernel.modules[:_MODULES], len(kernel.modules) - _MODULES
+    more = f", … and {wording.whole_number(left)} more" if left > 0 else ""
+    return f"of {', '.join(shown)}{more}" if shown else ""
 
 
 def lines(kernel: Kernel) -> list[str]:

@@ -24,6 +24,7 @@ from ...report.break_advice import advice_lines
 from .. import recompile_words, wording
 from ..rows import changes as changed_rows
 from ..rows import cold, conditions, deploy, package, plans, ranks, routes, variants, watch
+from ..rows import kernels as kernel_rows
 from ..rows import steps as step_rows
 from ..rows import target as target_rows
 from ..summary import problems
@@ -143,11 +144,10 @@ def _follows(report: Report, paint: _Paint, width: int) -> Iterator[str]:
         sentence = " ".join(filter(None, (wrapper.headline, wrapper.text, wrapper.remedy)))
         yield from _wrapped(sentence, width, "C++ wrapper?  ")
     if overview.limit is not None:
-        parts = ", ".join(part.text for part in overview.limit.parts)
         limit = overview.limit
-        sentence = " ".join(
-            filter(None, (limit.headline, parts or limit.text, limit.calls, limit.remedy))
-        )
+        parts = ", ".join(part.text for part in limit.parts)
+        text = f"{parts}." if parts else limit.text
+        sentence = " ".join(filter(None, (limit.headline, text, limit.calls, limit.remedy)))
         yield from _wrapped(sentence, width, "limits?       ")
     yield from _changes_to_make(overview, paint, width)
     yield from _wrapped(" \u00b7 ".join(count.text for count in overview.counts), width, "")
@@ -343,9 +343,9 @@ def _kernel(kernel: Kernel) -> str:
     called = f", called {times} times" if times > 1 else ""
     ops = f": {', '.join(kernel.ops)}" if kernel.ops else ""
     fused = ", ".join(plans.fusion(kernel))
-    of = f"of {', '.join(kernel.modules[:4])}" if kernel.modules else ""
-    parts = [f"{kernel.name} ({target_rows.language(kernel)}{called}){ops}", of, fused]
-    return ". ".join(part for part in [*parts, routes.descriptors(kernel.descriptors)] if part)
+    head = f"{kernel.name} ({target_rows.language(kernel)}{called}){ops}"
+    parts = [head, kernel_rows.modules(kernel), fused, routes.descriptors(kernel.descriptors)]
+    return "; ".join(filter(None, parts))
 
 
 def _wrapped(text: str, width: int, first: str) -> Iterator[str]:
