@@ -44,6 +44,11 @@ def command(options: argparse.Namespace) -> int:
             "A program runs one kernel or one graph.",
             remedy="Give --kernel NAME or --graph STAGE; compilescope show FILE --list has both.",
         )
+    if options.minify and (options.kernel is not None or options.no_run):
+        raise CompilescopeError(
+            "Only a graph is made smaller, by compiling parts of it.",
+            remedy="Give --minify with neither --kernel nor --no-run.",
+        )
     from .. import reproducer
 
     program = reproducer(
@@ -56,6 +61,6 @@ def command(options: argparse.Namespace) -> int:
         minify=options.minify,
     )
     path = program.save(options.output)
-    print(program)
-    files.print_note(f"wrote {path}")
+    print(program.trial)
+    files.print_note(f"wrote {path}, {program.size}")
     return 1 if program.tried in ("differs", "failed") else 0

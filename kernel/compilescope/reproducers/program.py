@@ -92,16 +92,24 @@ class Reproducer(Program):
             f" (not all is compared: {self.unchecked})" if is_partial else ""
         )
 
-    def __str__(self) -> str:
+    @property
+    def size(self) -> str:
+        """How long the program is."""
+        return f"{len(self.code.splitlines())} lines"
+
+    @property
+    def trial(self) -> str:
+        """How its trial ended, and what it printed."""
         head = f"{self.what}: {self.outcome}"
         # A traceback is long, and is that of the report.
         is_known = self.tried == "fails" and self.failure != DIFFERS
         output = "" if is_known else self.output.strip()
         if self.tried == "failed" and len(output) > LONGEST:
             output = f"Its output has {len(output):,} characters: run the program to see it."
-        parts = [head, self.why, output]
-        parts.append(f"{len(self.code.splitlines())} lines; .save() writes {self.file_name}")
-        return "\n".join(part for part in parts if part)
+        return "\n".join(filter(None, (head, self.why, output)))
+
+    def __str__(self) -> str:
+        return f"{self.trial}\n{self.size}; .save() writes {self.file_name}"
 
     def __repr__(self) -> str:
         return f"<reproducer of {self.what}: {self.tried}>"

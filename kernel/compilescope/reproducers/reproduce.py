@@ -79,7 +79,7 @@ def reproduce(
         program = graph_program(report, graph, request.compilation, request.variant)
     reproducer = Reproducer(**asdict(program))
     if not request.run:
-        reproducer.why = "It was not tried: run=False."
+        reproducer.why = "Only its text was requested."
         return reproducer
     stepped(RUNNING)
     _try(program, reproducer, cancelled)

@@ -21,6 +21,7 @@ _CHECKS = ("assert_size_stride", "assert_alignment")
 _EXAMPLES = ("get_args", "benchmark_compiled_module")
 """The functions in which torch creates example inputs: the second one before torch 2.12."""
 _KERNEL_MAKERS = "async_compile"
+_INSTEAD = "Reproduce the graph instead, at the stage post_grad."
 
 
 @dataclass
@@ -146,7 +147,7 @@ class _Memory:
                     raise CompilescopeError(
                         f"The memory of {name!r} cannot be made.",
                         f"{operator} makes it, and the report does not have its layout.",
-                        "Reproduce the graph: compilescope.reproducer(report, graph='post_grad').",
+                        _INSTEAD,
                     )
                 statement = ast.Assign([ast.Name(name)], ast.parse(like, mode="eval").body)
                 statements.insert(0, ast.fix_missing_locations(statement))
@@ -227,7 +228,7 @@ class _Memory:
             raise CompilescopeError(
                 f"The input {min(open_names)!r} cannot be made.",
                 "The wrapper has no example of it: it is no tensor and no size.",
-                "Reproduce the graph: compilescope.reproducer(report, graph='post_grad').",
+                _INSTEAD,
             )
         return statements
 
@@ -253,7 +254,7 @@ def _find(tree: ast.Module, line: int) -> tuple[ast.FunctionDef, list[ast.stmt],
     if not functions:
         raise CompilescopeError(
             "The launch is not in a function of the Python wrapper.",
-            remedy="Reproduce the graph: compilescope.reproducer(report, graph='post_grad').",
+            remedy=_INSTEAD,
         )
     function = max(functions, key=lambda node: node.lineno)
     before: list[ast.stmt] = []

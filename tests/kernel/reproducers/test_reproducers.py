@@ -321,6 +321,21 @@ def test_a_program_that_checks_a_part_agrees_if_anything_was_compared(
     assert reproducer.tried == tried
 
 
+@pytest.mark.slow
+def test_in_a_terminal_it_is_told_in_the_words_of_the_command_line(
+    report: Report, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, path = report.save(tmp_path / "report.json"), tmp_path / "linear.py"
+    asked = ["reproduce", str(file), "--no-run"]
+    assert main([*asked, "--graph", "post_grad", "-o", str(path)]) == 0
+    printed = capsys.readouterr()
+    assert printed.out == "post_grad of 0/0: was not tried\nOnly its text was requested.\n"
+    lines = len(path.read_text().splitlines())
+    assert printed.err == f"compilescope: wrote {path}, {lines} lines\n"
+    assert main([*asked, "--minify"]) == 2
+    assert "Give --minify with neither --kernel nor --no-run." in capsys.readouterr().err
+
+
 def with_constants(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     return torch.addmm(x, x * 0.7312349 + 1.0, y, alpha=0.6543217) / y.sum()
 
@@ -332,6 +347,7 @@ def test_a_redacted_report_says_that_it_lacks_the_constants(
     complete = cs.inspect(
         with_constants, (torch.randn(8, 8), torch.randn(8, 8)), variants="python", run=False
     )
+    complete.variants[0].stage = "failed"  # so that there is something to make smaller
     file = complete.save(tmp_path / "redacted.json", redact=True)
     monkeypatch.chdir(tmp_path)
     kernels = [kernel.name for kernel in complete.compilations[0].kernels]
