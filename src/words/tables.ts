@@ -206,7 +206,7 @@ export const TABLES = {
     operations: {
       title: trans.__('est. operations'),
       note: trans.__(
-        'Estimated: arithmetic operations of all launches together; a multiply-add counts as two'
+        'Estimated: arithmetic operations of all launches together; a multiply-add counts as two. Of a causal attention all pairs count here, and half of them in the estimated time'
       ),
       kind: 'figure' as const
     },

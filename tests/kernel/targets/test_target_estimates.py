@@ -126,8 +126,11 @@ def test_a_causal_attention_computes_half(target: str, arguments: str) -> None:
         attention = node(f"torch.ops.aten.{target}", "bfloat16", ("x_bfloat16",))
         attention.args = arguments.format(causal)
         compiled = compilation((attention, 8.0, 989.5e6))
-        estimate([compiled], H100)
+        result = estimate([compiled], H100)
         times.append(first(compiled).estimated_us)
+        # The number of operations stays that of all pairs.
+        assert result.operations == 989.5e6
+        assert ("skips half of its operations" in result.how) == (causal == "True")
     assert times == pytest.approx([1.0, 0.5])
 
 

@@ -97,7 +97,8 @@ def estimate(
     total.launch_us = starts
     if total.launches and total.unknown <= _MOST_UNKNOWN * total.launches:
         total.call_us = max(total.kernels_us, total.launch_us)
-    total.how, total.figures = _HOW, _figures(device, tf32)
+    skips = any(map(_has_causal_attention, compilations))
+    total.how, total.figures = _HOW + (_SKIPS if skips else ""), _figures(device, tf32)
     total.overhead = _overhead(artifacts, requested)
     return total
 
@@ -168,6 +169,14 @@ def _factor_dtype(names: Sequence[str], nodes: Mapping[str, Node]) -> str:
     return min(matrices, key=BYTES.__getitem__) if matrices else ""
 
 
+def _has_causal_attention(compilation: Compilation) -> bool:
+    return any(
+        "attention" in node.target and _may_be_causal(node)
+        for nodes in nodes_of(compilation).values()
+        for node in nodes.values()
+    )
+
+
 def _may_be_causal(node: Node) -> bool:
     """Whether an attention may skip pairs of positions.
 
@@ -194,6 +203,10 @@ def _graphs(compilation: Compilation, artifact: Artifact) -> int:
 _HOW = (
     "Estimated, not measured: each launch at the device's bandwidth or at its peak rate of the "
     "launch's dtype, whichever takes longer."
+)
+_SKIPS = (
+    " A causal attention skips half of its operations: the time leaves these out, the number of "
+    "operations includes them."
 )
 
 

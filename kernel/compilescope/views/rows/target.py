@@ -108,7 +108,8 @@ TABLE = Table(
             "operations",
             "est. operations",
             "Estimated: arithmetic operations of all launches together; a multiply-add counts as "
-            "two",
+            "two. Of a causal attention all pairs count here, and half of them in the estimated "
+            "time",
             "figure",
             "panel",
         ),
