@@ -217,7 +217,8 @@ def reproducer(
     CompilescopeError
         Not exactly one of ``kernel`` and ``graph`` is given (``minify`` also works with neither);
         the report has no such kernel, graph, compilation or variant; the kernel or graph cannot run
-        alone; or ``minify`` is set and the graph does not fail alone as it does in the report.
+        alone; or ``minify`` is set and the graph does not fail alone as it does in the report, or
+        nothing failed there and no variant is given.
 
     Examples
     --------
