@@ -93,7 +93,7 @@ def make(
     cells = []
     for shape, arguments in sets.items():
         lines = _lines(fn, arguments, pickled_subject.of_shape(shape))
-        arguments_id = cell_ids.identity(arguments)
+        arguments_id = cell_ids.identity_of_arguments(arguments)
         cells += [
             SweepCell(
                 key=cell_ids.key(base, variant, arguments_id, machine),
