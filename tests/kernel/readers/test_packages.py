@@ -14,14 +14,17 @@ import pytest
 import torch
 from compilescope.analysis.packages import archive as packages
 from compilescope.analysis.packages.archive import describe, read_packages
+from compilescope.builds.comparison.compare_with_eager import Reference
 from compilescope.comms import report_parts, report_without_texts
+from compilescope.isolation.user_state import preserved
 from compilescope.processes.runner import Ended
 from compilescope.progress.progress import Monitor
 from compilescope.report import Package, Report, VariantReport
 from compilescope.report.saving.storage import from_json
-from compilescope.studies.ahead_of_time import make_package
+from compilescope.studies.ahead_of_time import make_package, process
 from compilescope.studies.run import study_target
 from compilescope.studies.table import STUDIES
+from compilescope.subject.pickled_subject import Call
 from compilescope.targets import target_variants
 from torch import nn
 
@@ -199,6 +202,45 @@ def test_built_it_is_checked_and_timed(report: Report) -> None:
         assert entry.timing.median_us > 0
         assert (entry.timing.ratio is None) == (entry.name == "eager")
     assert variant.stage == "sources", "the variant itself was not built for it"
+
+
+class ChangesInPlace(nn.Module):
+    """Changes a buffer, statistics and its argument."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.norm = nn.BatchNorm1d(4)
+        self.register_buffer("calls", torch.zeros(()))
+
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        self.calls.add_(1)
+        x.mul_(2)
+        return self.norm(x), self.calls + 1
+
+
+def test_a_package_whose_call_changes_something_in_place_agrees_with_eager() -> None:
+    x = torch.randn(3, 4)
+    before = x.clone()
+    report = cs.inspect(ChangesInPlace(), (x,), variants={"built": VARIANTS["built"]}, run=False)
+    cs.study(report, "aot")
+    package = report.variants[0].package
+    assert package is not None
+    assert (package.problem, package.accurate) == (None, True)
+    assert package.absent["changes"] == process.CHANGES
+    assert len(package.entries) == 4
+    assert torch.equal(x, before)
+
+
+def test_a_package_that_does_not_change_its_argument_differs() -> None:
+    call = Call(ChangesInPlace(), (torch.randn(3, 4),), {})
+    with preserved(*call) as snapshot:
+        reference = Reference(*call, snapshot, backward=False)
+        right = reference.outcome
+        in_package = {path: right.changes[path] for path in right.changes if path == "args[0]"}
+        for changes, agrees in ((in_package, True), ({}, False)):
+            outcome = msgspec.structs.replace(right, changes=changes)
+            outcome = process._with_own(outcome, reference, ["args[0]"])
+            assert reference.agrees(outcome) is agrees
 
 
 class _Trap:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +14,14 @@ import torch
 from ...analysis.packages.archive import read_packages
 from ...analysis.packages.cpp import in_range
 from ...builds.build import build
-from ...builds.comparison.call_result import outcome_of
+from ...builds.comparison.call_result import Outcome, leaves, outcome_of, with_changes
 from ...builds.comparison.compare_with_eager import Reference
-from ...builds.eager_call import eager_call
+from ...builds.comparison.repeatable_state import begin_of
+from ...builds.eager_call import eager_call, in_eager
 from ...isolation.code_swap import CodeCopies
 from ...isolation.muted_output import quiet
 from ...isolation.object_walk import walk
-from ...isolation.state_changes import changes_of
+from ...isolation.state_changes import RANDOM, changes_of
 from ...isolation.user_state import Snapshot
 from ...measure.timing import time_calls
 from ...processes.child import ChildProcess, serve
@@ -129,23 +130,24 @@ class _Making:
         """Loads the package, compares it with eager, and times the ways to call it."""
         fn, args, kwargs = self._call
         self._inside.step("loading")
-        reference = Reference(*self._call, self._snapshot, backward=False)
-        changes = bool(changes_of(self._snapshot))
-        self._snapshot.restore()
-        if changes:
+        begin, changed = self._later_state()
+        of_the_call = self._argument_paths()
+        if changed - of_the_call:
             package.absent["changes"] = CHANGES
+        reference = Reference(*self._call, self._snapshot, backward=False)
         start = time.perf_counter()
         try:
             loaded = ahead_of_time.load(path, args, kwargs)
             package.parts["loading"] = time.perf_counter() - start
             outcome = outcome_of(loaded.call(*args, **kwargs), None)
+            outcome = with_changes(outcome, self._snapshot)
         except Exception as error:  # noqa: BLE001 - it is the package's problem
             package.problem = failures.of_codegen(error)
             return
         finally:
             self._snapshot.restore()
         if not reference.random:
-            package.accurate = reference.agrees(outcome)
+            package.accurate = reference.agrees(_with_own(outcome, reference, of_the_call))
         calls: dict[str, Callable[[], Any]] = {
             EAGER: eager_call(fn, args, kwargs, self._snapshot),
             STANDALONE: lambda: loaded.call(*args, **kwargs),
@@ -171,14 +173,44 @@ class _Making:
         else:
             missing.why = built.problem.what
         self._inside.step("timing")
-        restore = self._snapshot.restore if changes else None
         timings = time_calls(
             calls,
             budget_s=SECONDS,
-            before_each=None if restore is None else lambda name: restore(),
+            before_each=None if begin is None else lambda name: begin.restore(),
             device=_device(package),
         )
         package.entries = _entries(timings) + ([missing] if missing.why else [])
+
+    def _later_state(self) -> tuple[Snapshot | None, set[str]]:
+        """The state that timed calls begin with, None if it does not matter; what a call changes.
+
+        A call is made to find out. The state before it is restored.
+        """
+        fn, args, kwargs = self._call
+        try:
+            with quiet():
+                in_eager(lambda: fn(*args, **kwargs), self._snapshot)
+            changes = changes_of(self._snapshot)
+            begin = begin_of(*self._call, self._snapshot, changes)
+        finally:
+            self._snapshot.restore()
+        return begin, set(changes) - {RANDOM}
+
+    def _argument_paths(self) -> set[str]:
+        """The paths of the tensors in the arguments."""
+        _, args, kwargs = self._call
+        own = {id(value) for _, value in leaves((args, kwargs))}
+        return {path for path, tensor in self._snapshot.tensors.items() if id(tensor) in own}
+
+
+def _with_own(outcome: Outcome, reference: Reference, of_the_call: Collection[str]) -> Outcome:
+    """A package's outcome, with eager's changes of modules: those of a package are its own."""
+    own = {
+        path: tensor
+        for path, tensor in reference.outcome.changes.items()
+        if path not in of_the_call
+    }
+    return msgspec.structs.replace(outcome, changes={**outcome.changes, **own})
 
 
 def _entries(timings: Mapping[str, Timing]) -> list[Entry]:
