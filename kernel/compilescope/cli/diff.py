@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ..analysis.changes.reports import ReportDifference, VariantDifference, report_difference
+from ..analysis.figures.counts import WRONG
 from ..report import Struct
 from ..report.errors import CompilescopeError
 from ..report.subjects.traces import FigureChange
@@ -17,7 +19,7 @@ _FAILURES = {
     "slower": "",
     "failure": "failures",
     "eager-fallback": "eager fallbacks",
-    "wrong-result": "wrong results",
+    "wrong-result": WRONG,
     "recompile": "recompiles",
     "graph-break": "graph breaks",
     "more-kernels": "kernels",
@@ -29,6 +31,11 @@ _ONLY_REPORTS = {
     "wrong-result": "compares results with eager's, which a trace does not have",
 }
 """What a trace cannot show, and why."""
+_NOT_MEASURED = {
+    "slower": "no variant has a latency in both reports",
+    "wrong-result": "no variant's results were compared with eager's in both reports",
+}
+"""Why reports say nothing of it."""
 _REPORT = ".compilescope.json"
 
 
@@ -90,15 +97,23 @@ def command(options: argparse.Namespace) -> int:
     if options.fail_on and not difference.variants:
         raise CompilescopeError(
             "--fail-on compares nothing: the two have no variant of the same name.",
-            f"Before: {', '.join(difference.only_before)}. After: "
-            f"{', '.join(difference.only_after)}.",
+            _variants_of(difference),
             "Give two reports of the same script, or two traces.",
         )
     if options.json:
         files.print_json(difference)
     else:
         _print_difference(difference)
+    _print_not_compared([difference], options)
     return _status(_worse(difference, options), options)
+
+
+def _variants_of(difference: ReportDifference) -> str:
+    """The variants of two reports that have none in common."""
+    before, after = (
+        ", ".join(names) or "none" for names in (difference.only_before, difference.only_after)
+    )
+    return f"Before: {before}. After: {after}."
 
 
 def _of_folders(options: argparse.Namespace) -> int:
@@ -134,7 +149,21 @@ def _of_folders(options: argparse.Namespace) -> int:
         for name, difference in result.reports.items()
         for what in _worse(difference, options)
     ]
-    return _status(worse, options)
+    status = _status(worse, options)
+    _print_not_compared(list(result.reports.values()), options)
+    apart = {
+        name: difference
+        for name, difference in result.reports.items()
+        if not difference.variants and (difference.only_before or difference.only_after)
+    }
+    if options.fail_on and apart:
+        raise CompilescopeError(
+            f"--fail-on compares nothing of {', '.join(apart)}: the two reports have no variant "
+            "of the same name.",
+            " ".join(f"{name}: {_variants_of(difference)}" for name, difference in apart.items()),
+            "Give two folders of reports of the same tests, or save the baseline again.",
+        )
+    return status
 
 
 def _is_folder(path: Path | str) -> bool:
@@ -175,6 +204,8 @@ def _print_difference(difference: ReportDifference) -> None:
             print(row)
         if variant.latency is not None:
             print(f"  latency         {variant.latency.text}")
+            if variant.latency.conditions:
+                print(f"                  measured with {'; '.join(variant.latency.conditions)}")
         for line in _lines(variant):
             print(line)
     for name in difference.only_before:
@@ -194,6 +225,21 @@ def _worse(difference: ReportDifference, options: argparse.Namespace) -> list[st
         ]
         if name in options.fail_on
     ]
+
+
+def _print_not_compared(
+    differences: Sequence[ReportDifference], options: argparse.Namespace
+) -> None:
+    """Says on standard error what --fail-on names and no variant has."""
+    variants = [variant for difference in differences for variant in difference.variants]
+    figures = {figure.name for variant in variants for figure in variant.figures}
+    missing = {
+        "slower": all(variant.latency is None for variant in variants),
+        "wrong-result": WRONG not in figures,
+    }
+    for name in options.fail_on:
+        if variants and missing.get(name):
+            print(f"--fail-on {name} compares nothing: {_NOT_MEASURED[name]}.", file=sys.stderr)
 
 
 def _of_traces(options: argparse.Namespace) -> int:

@@ -7,38 +7,16 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 
-from ...report import Kernel, Report, SourceLine, Struct, VariantReport
+from ...report import Environment, Kernel, Report, SourceLine, Struct, VariantReport
 from ...report.subjects.traces import FigureChange
-from ...report.units import duration
-from ..figures.counts import FIGURES, counts
+from ..figures.counts import FIGURES, WRONG, counts
+from .latency import LatencyChange, latency_change
 
 _LANGUAGES = {"cpp": "C++", "triton": "Triton", "extern": "extern"}
 
 BACKEND_HASH = re.compile(r"'backend_hash': '\w*'")
 """In a Triton kernel's source: the hash of the installed Triton, which changes with its version."""
 _Contents = Counter[tuple[str, str]]
-
-
-class LatencyChange(Struct):
-    """A call's median latency before and after, each with its 95 % interval (µs)."""
-
-    before_us: float
-    after_us: float
-    before_interval_us: tuple[float, float]
-    after_interval_us: tuple[float, float]
-    text: str = ""
-    few: bool = False
-    """One of the two has too few samples for an interval: its interval is their range."""
-
-    @property
-    def is_slower(self) -> bool:
-        """Whether the call is certainly slower: the intervals do not overlap."""
-        return not self.few and self.after_interval_us[0] > self.before_interval_us[1]
-
-    @property
-    def is_faster(self) -> bool:
-        """Whether the call is certainly faster."""
-        return not self.few and self.after_interval_us[1] < self.before_interval_us[0]
 
 
 class VariantDifference(Struct):
@@ -83,7 +61,9 @@ def report_difference(before: Report, after: Report) -> ReportDifference:
     pairs = list(_pairs(before, after))
     paired = {id(variant) for pair in pairs for variant in pair}
     return ReportDifference(
-        variants=[_variant_difference(*pair) for pair in pairs],
+        variants=[
+            _variant_difference(*pair, before.environment, after.environment) for pair in pairs
+        ],
         only_before=[variant.name for variant in before.variants if id(variant) not in paired],
         only_after=[variant.name for variant in after.variants if id(variant) not in paired],
     )
@@ -99,7 +79,9 @@ def _pairs(before: Report, after: Report) -> Iterator[tuple[VariantReport, Varia
             yield variant, partners[variant.name]
 
 
-def _variant_difference(before: VariantReport, after: VariantReport) -> VariantDifference:
+def _variant_difference(
+    before: VariantReport, after: VariantReport, *environments: Environment
+) -> VariantDifference:
     first, second = counts(before), counts(after)
     gone, new = _only_in_one(_contents(before), _contents(after))
     changed = gone & new
@@ -107,31 +89,23 @@ def _variant_difference(before: VariantReport, after: VariantReport) -> VariantD
         before=before.name,
         after=after.name,
         figures=[
-            FigureChange(name=name, before=first[name], after=second[name]) for name in FIGURES
+            FigureChange(name=name, before=first[name], after=second[name])
+            for name in FIGURES
+            if name != WRONG or _has_results(before, after)
         ],
-        latency=_latency(before, after),
+        latency=None
+        if before.timing is None or after.timing is None
+        else latency_change(before.timing, after.timing, *environments),
         gone=_listed(gone - changed),
         new=_listed(new - changed),
         changed=_listed(changed),
     )
 
 
-def _latency(before: VariantReport, after: VariantReport) -> LatencyChange | None:
-    if before.timing is None or after.timing is None:
-        return None
-    change = LatencyChange(
-        before_us=before.timing.median_us,
-        after_us=after.timing.median_us,
-        before_interval_us=before.timing.interval_us,
-        after_interval_us=after.timing.interval_us,
-        few=before.timing.few or after.timing.few,
-    )
-    # Two runs, perhaps on two machines: a ratio would look more exact than it is.
-    verdict = "too few samples to tell" if change.few else "no clear difference"
-    if change.is_slower or change.is_faster:
-        verdict = "slower" if change.is_slower else "faster"
-    change.text = f"{duration(change.before_us)} → {duration(change.after_us)}: {verdict}"
-    return change
+def _has_results(before: VariantReport, after: VariantReport) -> bool:
+    """Whether both were compared with eager, or what was compared is wrong."""
+    results = before.accuracy, after.accuracy
+    return all(results) or any(not error.ok for errors in results for error in errors)
 
 
 def _only_in_one(before: _Contents, after: _Contents) -> tuple[Counter[str], Counter[str]]:

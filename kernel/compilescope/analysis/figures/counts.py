@@ -10,6 +10,7 @@ from ...report import Compilation, DistinctBreak, VariantReport
 from ...report.units import whole_number
 from .wording import count
 
+WRONG = "wrong results"
 FIGURES = (
     "compilations",
     "failures",
@@ -18,7 +19,7 @@ FIGURES = (
     "graph breaks",
     "kernels",
     "guards",
-    "wrong results",
+    WRONG,
 )
 """The figures of `counts`, by name."""
 
@@ -49,7 +50,7 @@ def counts(variant: VariantReport) -> dict[str, int]:
         "graph breaks": len(variant.breaks),
         "kernels": sum(kernel_count(compilation) for compilation in compilations),
         "guards": sum(guard_count(compilation) for compilation in compilations),
-        "wrong results": sum(not error.ok for error in variant.accuracy),
+        WRONG: sum(not error.ok for error in variant.accuracy),
     }
 
 

@@ -15,10 +15,10 @@ from compilescope.report import (
     Compilation,
     Guard,
     Kernel,
+    OutputError,
     Problem,
     Report,
     Subject,
-    Timing,
     VariantReport,
 )
 
@@ -309,27 +309,6 @@ def test_torchs_count_of_builtins_makes_no_guard_differ() -> None:
     )
 
 
-@pytest.mark.parametrize("few", [True, False])
-def test_few_samples_make_nothing_slower(few: bool) -> None:
-    timings = [
-        Timing(median_us=us, interval_us=(us - 1, us + 1), few=few and us == 20.0)
-        for us in (10.0, 20.0)
-    ]
-    reports = [
-        Report(
-            subject=Subject(id="s", name="f"),
-            variants=[VariantReport(name="python", requested=cs.Variant(), timing=timing)],
-        )
-        for timing in timings
-    ]
-    slower = report_difference(*reports).variants[0].latency
-    faster = report_difference(*reversed(reports)).variants[0].latency
-    assert slower is not None
-    assert faster is not None
-    assert (slower.is_slower, faster.is_faster) == (not few, not few)
-    assert slower.text.endswith(": too few samples to tell" if few else ": slower")
-
-
 def test_a_variant_that_fails_now_is_named() -> None:
     works = VariantReport(name="cpp", requested=cs.Variant(cpp_wrapper=True))
     fails = VariantReport(
@@ -344,3 +323,24 @@ def test_a_variant_that_fails_now_is_named() -> None:
     assert report_difference(before, after).variants[0].new == ["failed: No compiler."]
     assert report_difference(after, before).variants[0].gone == ["failed: No compiler."]
     assert not report_difference(after, after).variants[0].new
+
+
+def test_results_that_were_not_compared_are_no_figure() -> None:
+    def figures(before: list[OutputError], after: list[OutputError]) -> set[str]:
+        reports = [
+            Report(
+                subject=Subject(id="s", name="f"),
+                variants=[VariantReport(name="cpp", requested=cs.Variant(), accuracy=errors)],
+            )
+            for errors in (before, after)
+        ]
+        (variant,) = report_difference(*reports).variants
+        return {figure.name for figure in variant.figures}
+
+    right, wrong = (
+        OutputError("out", "float32", 1.0, 1.0, 0.1, 0.1, ok=ok) for ok in (True, False)
+    )
+    assert "wrong results" not in figures([], [])
+    assert "wrong results" not in figures([], [right])
+    assert "wrong results" in figures([right], [right])
+    assert "wrong results" in figures([], [wrong])
