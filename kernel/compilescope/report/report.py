@@ -309,6 +309,12 @@ class Report(Struct, kw_only=True):
         >>> report = cs.study(report, "deploy", variants="python")    # doctest: +SKIP
         >>> compiled = report.best("latency").apply(model)            # doctest: +SKIP
         """
+        if self.rank is not None:
+            raise CompilescopeError(
+                "No way to deploy the call was measured.",
+                "This is the report of a rank, whose process has ended.",
+                "Compare variants on all ranks: compilescope.ranks(factory, variants=...).",
+            )
         studied = [variant for variant in self.variants if variant.ways]
         ways = ((variant.name, way) for variant in studied for way in variant.ways)
         not_tried = [

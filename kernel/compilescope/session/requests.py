@@ -134,6 +134,12 @@ def inspection_of(session: Session, report: Report) -> Inspection:
             "It shows what your own code compiled.",
             "Inspect a call: compilescope.inspect(fn, args).",
         )
+    if report.rank is not None:
+        raise CompilescopeError(
+            "The call of this report is not in the kernel.",
+            "It ran in the process of a rank, which has ended.",
+            "Call compilescope.ranks(factory) again: it builds and times the variants anew.",
+        )
     raise CompilescopeError(
         "The call of this report is not in the kernel.",
         "It was loaded from a file, its cell ran again, or it was forgotten.",

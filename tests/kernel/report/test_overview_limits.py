@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 
+import compilescope as cs
 import msgspec
 import pytest
+from compilescope.analysis.overview import next_calls
 from compilescope.analysis.overview.limit_verdict import verdict
 from compilescope.analysis.overview.overview import overview
 from compilescope.report import (
@@ -13,6 +15,7 @@ from compilescope.report import (
     Layer,
     Layers,
     Problem,
+    Rank,
     Report,
     Sweep,
     SweepCell,
@@ -347,6 +350,35 @@ def test_wrappers_that_are_not_timed_are_told_without_an_instruction(
     assert answer is not None
     assert (answer.headline, answer.text, answer.unbuilt) == ("Not measured yet.", what, True)
     assert answer.remedy.startswith("cs.measure(report), in the session that inspected the call")
+
+
+def test_what_a_rank_leaves_open_is_found_by_calling_ranks_again() -> None:
+    report = make_report(eager=40.0, python=40.0, cpp=40.0)
+    report.rank = Rank(rank=0, size=2)
+    report.variant("cpp").timing = None
+    shown = overview(report)
+    assert shown.wrapper is not None
+    assert shown.wrapper.remedy == "cs.ranks(factory), called again, builds and times them."
+    assert shown.limit is not None
+    assert shown.limit.remedy == ""
+    report.variants.remove(report.variant("cpp"))
+    answer = overview(report).wrapper
+    assert answer is not None
+    assert answer.remedy.startswith("Compare: cs.ranks(factory, ")
+    assert next_calls.measure_longer(report, 30).startswith("cs.ranks(factory), called again")
+
+
+def test_no_study_of_a_rank_s_report_is_advised() -> None:
+    report = make_report(eager=40.0, python=40.0)
+    report.rank = Rank(rank=0, size=2)
+    for attempt in (
+        lambda: cs.measure(report),
+        lambda: cs.study(report, "layers"),
+        report.best,
+    ):
+        with pytest.raises(cs.CompilescopeError) as refused:
+            attempt()
+        assert "compilescope.ranks(factory" in refused.value.problem.remedy
 
 
 @pytest.mark.parametrize(

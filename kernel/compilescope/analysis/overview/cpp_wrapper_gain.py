@@ -15,6 +15,7 @@ from ..figures.payback import first_call_s
 from ..figures.speedups import between, latency, round_by_round
 from ..figures.wording import of_whole, round_number
 from ..wrapper.default_sides import with_wrapper
+from .next_calls import compare_wrappers, measure
 from .time_breakdown import parts_of_call
 
 _VIEW = "wrappers"
@@ -50,17 +51,19 @@ def wrapper(report: Report, now: VariantReport) -> Answer | None:
     if python is None and cpp is not None and cpp.timing is not None:
         with_python = msgspec.structs.replace(cpp.requested, cpp_wrapper=False)
         text = "Only the C++ wrapper is in the report."
-        return Answer("Not compared yet.", text, _VIEW, with_python, remedy=ADD)
+        return Answer(
+            "Not compared yet.", text, _VIEW, with_python, remedy=compare_wrappers(report)
+        )
     if python is None or python.timing is None:
-        return _untimed(python, cpp, host)
+        return _untimed(report, python, cpp, host)
     if cpp is None:
         if is_too_small(python):
             return Answer("It cannot help.", _never(host, ""), _VIEW)
         with_cpp = msgspec.structs.replace(python.requested, cpp_wrapper=True)
         text = _never(host, "") or "Only the Python wrapper is in the report."
-        return Answer("Not tried yet.", text, _VIEW, with_cpp, remedy=ADD)
+        return Answer("Not tried yet.", text, _VIEW, with_cpp, remedy=compare_wrappers(report))
     if cpp.timing is None:
-        return _untimed(python, cpp, host)
+        return _untimed(report, python, cpp, host)
     return _compared(report, now, python, python.timing, cpp, host)
 
 
@@ -69,6 +72,7 @@ def _error(variant: VariantReport) -> str:
 
 
 def _untimed(
+    report: Report,
     python: VariantReport | None,
     cpp: VariantReport | None,
     host: HostTime | None,
@@ -86,12 +90,12 @@ def _untimed(
         what = f"The {_KIND[captured[0].requested.cpp_wrapper]} wrapper is being generated."
     else:
         what = "Both wrappers are generated, but not timed."
-    return Answer("Not measured yet.", _never(host, what), _VIEW, unbuilt=True, remedy=REMEDY)
+    return Answer(
+        "Not measured yet.", _never(host, what), _VIEW, unbuilt=True, remedy=measure(report)
+    )
 
 
 _KIND = {False: "Python", True: "C++"}
-ADD = 'Compare: cs.inspect(fn, args, variants=("python", "cpp"))'
-REMEDY = "cs.measure(report), in the session that inspected the call, builds and times them."
 
 
 def _pair(report: Report, now: VariantReport) -> tuple[VariantReport | None, VariantReport | None]:

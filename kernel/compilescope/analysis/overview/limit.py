@@ -8,6 +8,7 @@ from ...report.units import duration, percent
 from ..figures.counts import always_recompiles
 from .bounds import TITLES, disturbance, limited_by, sum_of_layers
 from .cpp_wrapper_gain import called_us, matches_timing
+from .next_calls import study_layers
 from .time_breakdown import GROUPS, Spent, spent, sums
 from .variants import title
 
@@ -18,7 +19,6 @@ UNMEASURED = "Not measured yet."
 UNSEEN = "The time of a call was not broken down."
 UNBUILT = "The variant is not built."
 NO_ESTIMATE = "No estimate."
-REMEDY = 'cs.study(report, "layers"), in the session that inspected the call, breaks it down.'
 
 
 def limit(now: VariantReport, report: Report) -> Limit | None:
@@ -41,12 +41,12 @@ def limit(now: VariantReport, report: Report) -> Limit | None:
     limits = Limit(variant=variant.name, title=title(variant), headline=UNMEASURED)
     verdict = variant.verdict
     if verdict is None:
-        _leave_open(limits, variant)
+        _leave_open(limits, variant, report)
         return limits
     limits.parts = _parts(variant)
     if noise := disturbance(variant):
         limits.headline, limits.text, limits.parts = _sentence(TITLES["noisy"]), noise, []
-        limits.remedy = REMEDY
+        limits.remedy = study_layers(report)
         return limits
     limits.basis = "estimated" if verdict.estimated else "measured"
     limits.view = "targets" if verdict.estimated else limits.view
@@ -98,7 +98,7 @@ def _sentence(words: str) -> str:
     return f"{words.capitalize()}."
 
 
-def _leave_open(limits: Limit, variant: VariantReport) -> None:
+def _leave_open(limits: Limit, variant: VariantReport, report: Report) -> None:
     """Why the limit is unknown, and how to find it."""
     if variant.target is not None:
         limits.text = variant.absent.get("estimate", NO_ESTIMATE)
@@ -107,7 +107,7 @@ def _leave_open(limits: Limit, variant: VariantReport) -> None:
     limits.unbuilt = variant.stage != "built"
     limits.text = limits.text or (UNBUILT if limits.unbuilt else UNSEEN)
     if "layers" not in variant.studied:
-        limits.remedy = REMEDY
+        limits.remedy = study_layers(report)
 
 
 def _bound(variant: VariantReport, verdict: Verdict) -> Limited:

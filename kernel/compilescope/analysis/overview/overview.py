@@ -29,6 +29,7 @@ from ..figures.environment_words import device_line, environment_line
 from ..figures.speedups import is_noisy, latency, over_baseline
 from ..figures.wording import count
 from ..target.estimate_words import estimated
+from . import next_calls
 from .conflicts import conflicts
 from .cpp_wrapper_gain import first_call, wrapper
 from .headline import WITHOUT_CALL, common_failure, fastest, headline, is_wrong
@@ -81,16 +82,13 @@ def overview(report: Report) -> Overview:
         suggestions=suggestions(report, now),
         counts=_counts(report, now),
         longer_s=longer_s,
-        longer=_LONGER.format(longer_s) if longer_s else "",
+        longer=next_calls.measure_longer(report, longer_s) if longer_s else "",
         conflicts=conflicts(report),
     )
 
 
 _ROUNDS = 16
 """The number of rounds after which the interval of a ratio usually decides."""
-_LONGER = (
-    "cs.measure(report, seconds={}), in the session that inspected the call, times them for longer."
-)
 
 
 def _longer_s(results: list[Result], answer: Answer | None) -> int:

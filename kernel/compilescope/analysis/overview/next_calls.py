@@ -1,0 +1,36 @@
+"""The calls that find out what a report leaves open."""
+
+from __future__ import annotations
+
+from ...report import Report
+
+_MEASURE = "cs.measure(report), in the session that inspected the call, builds and times them."
+_LONGER = (
+    "cs.measure(report, seconds={}), in the session that inspected the call, times them for longer."
+)
+_STUDY = 'cs.study(report, "layers"), in the session that inspected the call, breaks it down.'
+_ADD = 'Compare: cs.inspect(fn, args, variants=("python", "cpp"))'
+# The processes of ranks have ended.
+_RANKS_MEASURE = "cs.ranks(factory), called again, builds and times them."
+_RANKS_AGAIN = "cs.ranks(factory), called again on an idle machine, times them anew."
+_RANKS_ADD = 'Compare: cs.ranks(factory, variants=("python", "cpp"))'
+
+
+def measure(report: Report) -> str:
+    """The call that builds and times what was generated."""
+    return _MEASURE if report.rank is None else _RANKS_MEASURE
+
+
+def measure_longer(report: Report, seconds: int) -> str:
+    """The call that may decide what was too noisy."""
+    return _LONGER.format(seconds) if report.rank is None else _RANKS_AGAIN
+
+
+def study_layers(report: Report) -> str:
+    """The call that breaks down the time of a call; empty for a rank, which none does."""
+    return _STUDY if report.rank is None else ""
+
+
+def compare_wrappers(report: Report) -> str:
+    """The call that inspects both wrappers."""
+    return _ADD if report.rank is None else _RANKS_ADD
