@@ -114,18 +114,15 @@ def _imports(content: bytes) -> list[str]:
 def is_library_module(name: str) -> bool:
     """Whether a module is in an installed package, or Python's."""
     top = name.partition(".")[0]
-    if top in sys.builtin_module_names or top in sys.stdlib_module_names:
-        return True
-    for part in (name, top):
-        file = getattr(sys.modules.get(part), "__file__", None)
-        if file and _is_in_library(file):
-            return True
-    if name in sys.modules:
-        return False
+    modules = [sys.modules[part] for part in (name, top) if part in sys.modules]
+    files = [file for module in modules if (file := getattr(module, "__file__", None))]
+    if files:
+        return any(map(_is_in_library, files))
     try:
-        return _is_in_library(_spec(top).origin or "")
+        origin = _spec(top).origin or ""
     except UnknownFilesError:
         return False
+    return origin in ("built-in", "frozen") or _is_in_library(origin)
 
 
 def _is_in_library(file: str) -> bool:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from compilescope.sweep import cell_ids
+from compilescope.sweep import cell_ids, code_files
 
 HELPERS = "SCALE = 1\nother = 1\ndef act(x):\n    return x.sin()\n"
 
@@ -99,6 +99,23 @@ def test_a_module_that_is_imported_at_the_call_counts_by_its_file(helpers: Helpe
     assert cell_ids.identity(make) == first
     helpers.write(HELPERS.replace("sin", "cos"))
     assert cell_ids.identity(make) != first
+
+
+@pytest.mark.parametrize(
+    ("name", "installed"),
+    [("math", True), ("os", True), ("torch.nn", True), ("torch.ops", True), (__name__, False)],
+)
+def test_installed_modules_are_told_from_the_users(name: str, installed: bool) -> None:
+    assert code_files.is_library_module(name) is installed
+
+
+def test_a_user_s_module_may_be_named_as_one_of_python_s(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = types.ModuleType("this")
+    monkeypatch.setitem(sys.modules, "this", module)
+    module.__file__ = str(tmp_path / "this.py")
+    assert not code_files.is_library(module)
 
 
 def test_the_function_inside_a_library_decorator_counts(helpers: Helpers) -> None:
@@ -197,7 +214,7 @@ def test_what_cannot_be_identified_is_never_the_same(value: object) -> None:
     [
         threading.Lock(),
         torch.compile(_adds),
-        torch.compiler.disable(_adds),
+        torch.compiler.disable(_adds),  # type: ignore[no-untyped-call]
         torch.fx.symbolic_trace(torch.nn.ReLU()),
         torch.Generator(),
     ],
