@@ -11,6 +11,7 @@ from compilescope.analysis.overview import next_calls
 from compilescope.analysis.overview.limit_verdict import verdict
 from compilescope.analysis.overview.overview import overview
 from compilescope.report import (
+    Compilation,
     CompileTime,
     Layer,
     Layers,
@@ -94,6 +95,21 @@ def test_a_wrapper_that_is_only_captured_is_not_called_generated() -> None:
     answer = overview(report).wrapper
     assert answer is not None
     assert answer.text == "The Python wrapper is being generated."
+
+
+def test_a_call_of_which_nothing_was_compiled_has_no_wrappers_and_no_limit() -> None:
+    report = make_report(spread=2.0, eager=60.0, python=60.0, cpp=60.0)
+    what = "torch.compile compiled nothing."
+    for variant in report.variants[1:]:
+        variant.compilations = [Compilation(id="0/0")]
+        variant.problems = [Problem(severity="warning", what=what)]
+    for name in ("built", "sources"):
+        summary = overview(report)
+        assert (summary.headline, summary.wrapper, summary.limit) == (what, None, None), name
+        # Measuring for longer compares eager with itself.
+        assert summary.longer == ""
+        for variant in report.variants:
+            variant.timing, variant.stage = None, "sources"
 
 
 def test_the_wrapper_that_is_little_of_a_call_cannot_help() -> None:

@@ -9,7 +9,7 @@ import msgspec
 from ...report import Answer, Report, Speedup, Timing, VariantReport, is_record
 from ...report.units import duration, percent
 from ...report.variant import CUDA_GRAPHS
-from ..figures.counts import always_recompiles
+from ..figures.counts import always_recompiles, compiled_nothing
 from ..figures.intervals import FEWEST_ROUNDS
 from ..figures.payback import first_call_s
 from ..figures.speedups import between, latency, round_by_round
@@ -29,7 +29,8 @@ _GRAPHS = ("reduce-overhead", "max-autotune")
 def wrapper(report: Report, now: VariantReport) -> Answer | None:
     """Answer whether the C++ wrapper is worth it.
 
-    None if Inductor makes none, and if calls run neither wrapper, as they end in eager.
+    None if Inductor makes none, and if calls run neither wrapper: nothing was compiled, or they end
+    in eager.
 
     Parameters
     ----------
@@ -40,7 +41,7 @@ def wrapper(report: Report, now: VariantReport) -> Answer | None:
         return None
     if report.subject.kind in ("watch", "trace", "package") or not now.compilations:
         return None
-    if always_recompiles(now):
+    if compiled_nothing(now) or always_recompiles(now):
         return None
     python, cpp = _pair(report, now)
     host = host_time(python or now)

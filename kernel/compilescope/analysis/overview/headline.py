@@ -202,7 +202,7 @@ def _verdict(
                     return f"{both}. {why} to tell which of them is faster."
                 return f"{leading(best)} {verb} {takes}. {why} to compare it with {rival}."
         return f"{leading(best)} is fastest: {takes}."
-    if idle := _compiled_nothing(shown):
+    if idle := why_nothing(shown):
         return idle
     if compiled:
         ratios = [
@@ -268,7 +268,7 @@ def _is_untimed(variant: VariantReport) -> bool:
     )
 
 
-def _compiled_nothing(shown: list[VariantReport]) -> str:
+def why_nothing(shown: list[VariantReport]) -> str:
     """Why torch.compile compiled nothing in any variant; empty where it compiled something."""
     ran = [
         variant

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...report import Limit, Part, Report, VariantReport, Verdict
 from ...report.overview import Limited
 from ...report.units import duration, percent
-from ..figures.counts import always_recompiles
+from ..figures.counts import always_recompiles, compiled_nothing
 from .bounds import TITLES, disturbance, limited_by, sum_of_layers
 from .cpp_wrapper_gain import called_us, matches_timing
 from .next_calls import study_layers
@@ -36,7 +36,7 @@ def limit(now: VariantReport, report: Report) -> Limit | None:
         if candidate.layers and candidate.target is None and candidate.verdict
     ]
     variant = now if now.layers or now.target or not looked else looked[0]
-    if variant.stage == "failed" or not (variant.compilations or variant.layers):
+    if variant.stage == "failed" or compiled_nothing(variant):
         return None
     limits = Limit(variant=variant.name, title=title(variant), headline=UNMEASURED)
     verdict = variant.verdict

@@ -32,7 +32,14 @@ from ..target.estimate_words import estimated
 from . import next_calls
 from .conflicts import conflicts
 from .cpp_wrapper_gain import first_call, wrapper
-from .headline import WITHOUT_CALL, common_failure, fastest, headline, is_wrong
+from .headline import (
+    WITHOUT_CALL,
+    common_failure,
+    fastest,
+    headline,
+    is_wrong,
+    why_nothing,
+)
 from .limit import limit
 from .machine_load import machine_load
 from .python_calls import called_through_python
@@ -64,8 +71,8 @@ def overview(report: Report) -> Overview:
     targets = [_target(variant) for variant in shown if variant.target is not None]
     now = current(report)
     answer = wrapper(report, now) if now is not None else None
-    # Measuring for longer decides nothing about calls that end in eager.
-    is_decisive = now is None or not always_recompiles(now)
+    # Measuring for longer decides nothing about calls that run in eager, or end there.
+    is_decisive = now is None or not (always_recompiles(now) or why_nothing(shown))
     longer_s = _longer_s(results, answer) if is_decisive else 0
     return Overview(
         headline=headline(report, shown, best, targets),
