@@ -53,18 +53,24 @@ def test_the_fastest_variant_is_named_where_that_is_certain() -> None:
     )
 
 
-def test_a_busy_machine_is_said_with_the_result() -> None:
+@pytest.mark.parametrize(
+    ("processors", "threads", "allowed", "too_much"),
+    [(2, 1, 1.15, 1.3), (2, 2, 0.15, 0.3), (4, 3, 1.3, 1.5), (32, 32, 0.4, 0.6)],
+)
+def test_a_busy_machine_is_said_with_the_result(
+    processors: int, threads: int, allowed: float, too_much: float
+) -> None:
     report = make_report(eager=100.0, python=50.0)
     for variant in report.variants:
         assert variant.timing is not None
-        variant.timing.processors, variant.timing.threads = 4, 3
-        variant.timing.other_processors = 1.4
+        variant.timing.processors, variant.timing.threads = processors, threads
+        variant.timing.other_processors = allowed
     assert overview(report).load == ""
     for variant in report.variants:
         assert variant.timing is not None
-        variant.timing.other_processors = 1.6
+        variant.timing.other_processors = too_much
     result = overview(report)
-    assert result.load.startswith("Other processes used 1.6 of 4 processors")
+    assert result.load.startswith(f"Other processes used {too_much} of {processors} processors")
     assert result.load in html.render(report)
     assert result.load in " ".join(text.render(report, width=80).split())
 
