@@ -11,11 +11,13 @@ from ..figures.counts import compiled_nothing, control_flow
 from ..figures.wording import count
 from .bounds import BOUND, disturbance, limit_of
 from .target_verdict import target_verdict
-from .time_breakdown import Spent, launch_times, parts_of_call, spent
+from .time_breakdown import Spent, launch_times, own_launches, parts_of_call, spent
 from .verdict_helps import helps_for
 
 _REACHED = 0.3
 """The share of a peak from which on that peak is the limit."""
+_AGREE = 1.5
+"""The largest ratio of two measurements of the same kernels that noise explains."""
 
 
 class Reached(NamedTuple):
@@ -23,8 +25,12 @@ class Reached(NamedTuple):
 
     bandwidth: float | None
     compute: float | None
-    known_us: float
-    """The total time of these kernels."""
+    known: float
+    """The part of the launches, or of their time in this measurement, for which they are known."""
+    known_of: str
+    """What it is a part of."""
+    timed_us: float | None
+    """The time of a call's launches in this measurement; None if some were not timed."""
 
 
 def verdict(variant: VariantReport, report: Report) -> Verdict | None:
@@ -66,15 +72,24 @@ def verdict(variant: VariantReport, report: Report) -> Verdict | None:
 
 
 def _reached(variant: VariantReport) -> Reached:
+    timed = launch_times(variant)
     rated = [
-        time
-        for time in launch_times(variant)
-        if time.bandwidth_share is not None or time.compute_share is not None
+        time for time in timed if time.bandwidth_share is not None or time.compute_share is not None
     ]
+    timed_us = sum(time.us for time in timed)
+    known = sum(time.us for time in rated) / timed_us if timed_us > 0 else 1.0
+    known_of = "their time"
+    launches = len(own_launches(variant))
+    # A branch is not run, a loop is run often: the launches in the code are not those of a call.
+    is_countable = launches > 0 and not control_flow(variant.compilations)
+    if is_countable and len(timed) / launches < known:
+        known, known_of = len(timed) / launches, "their launches"
     return Reached(
         _weighed([(kernel.us, kernel.bandwidth_share) for kernel in rated]),
         _weighed([(kernel.us, kernel.compute_share) for kernel in rated]),
-        sum(kernel.us for kernel in rated),
+        known,
+        known_of,
+        timed_us if is_countable and len(timed) == launches else None,
     )
 
 
@@ -89,7 +104,6 @@ def _weighed(shares: Sequence[tuple[float, float | None]]) -> float | None:
 def _around(spent: Spent, variant: VariantReport) -> str:
     what = "on the host before, between and after" if spent.device != "cpu" else "around"
     takes = "take"
-    # A branch is not run, a loop is run often: the launches in the code are not those of a call.
     number = 0 if control_flow(variant.compilations) else spent.launches
     launches = count(number, "kernel") if number else "the kernels"
     if number == 1:
@@ -149,16 +163,34 @@ def _by_kernels(spent: Spent, reached: Reached, report: Report) -> Verdict:
     )
     reach = "; the kernels reach" if spent.with_wrapper else " and reach"
     figures = f"{share}{reach} {' and '.join(parts)}{f' ({name})' if name else ''}"
-    covered = min(reached.known_us / spent.kernels, 1.0) if spent.kernels > 0 else 1.0
-    if covered < 1 - BOUND:
-        figures += f", measured over {percent(covered)} of their time"
+    if reached.known < 1 - BOUND:
+        figures += f", known for {percent(reached.known)} of {reached.known_of}"
         return Verdict(bound="unclear", evidence=f"{figures}.")
+    own_us = reached.timed_us
+    if spent.with_wrapper and own_us is not None and own_us < (1 - BOUND) * spent.kernels:
+        figures += f", but take {_us(own_us)} of that"
+        return Verdict(bound="unclear", evidence=f"{figures}.")
+    more = "" if spent.with_wrapper else _disagreement(spent, reached)
     bandwidth, compute = reached.bandwidth or 0.0, reached.compute or 0.0
     if max(bandwidth, compute) < _REACHED:
-        return Verdict(bound="unclear", evidence=f"{figures}: neither limits them.")
+        return Verdict(bound="unclear", evidence=f"{figures}: neither limits them.{more}")
+    # Load only slows kernels: however much there was, they can reach as much.
     return Verdict(
         bound="memory" if bandwidth >= compute else "compute",
-        evidence=f"{figures}.",
+        evidence=f"{figures}.{more}",
+    )
+
+
+def _disagreement(spent: Spent, reached: Reached) -> str:
+    """A sentence where the kernels took another time when their rates were measured."""
+    timed_us = reached.timed_us
+    if timed_us is None or spent.kernels <= 0:
+        return ""
+    if 1 / _AGREE <= timed_us / spent.kernels <= _AGREE:
+        return ""
+    return (
+        f" The rates are of another measurement, in which the kernels took {_us(timed_us)} instead "
+        f"of {_us(spent.kernels)}: other load on the machine makes the two disagree."
     )
 
 

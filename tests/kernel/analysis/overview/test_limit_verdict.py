@@ -103,7 +103,22 @@ def report(*variants: VariantReport) -> Report:
         (
             built(timing=timing(100), compilations=[compilation((10, 0.9, 0.1), (80, None, None))]),
             "unclear",
-            ["11 %"],
+            ["known for 11 % of their time"],
+        ),
+        # Load made the kernels slower in the breakdown than in the measurement of their shares.
+        (
+            built(layers=[layers(70, 64)], compilations=[compilation((31, 0.3, 0.5))]),
+            "compute",
+            ["50 % of its arithmetic peak", "took 31.0 µs instead of 64.0 µs", "other load"],
+        ),
+        # Here the wrapper may have taken the rest.
+        (
+            built(
+                layers=[Layers(whole_us=70, layers=[Layer(kind="compiled", us=64)], device="cpu")],
+                compilations=[compilation((31, 0.3, 0.5))],
+            ),
+            "unclear",
+            ["the kernels reach 30 %", "but take 31.0 µs of that"],
         ),
         # Forward and backward make one call.
         (
@@ -140,6 +155,17 @@ def test_one_launch_without_a_time_spoils_the_sum() -> None:
     compiled.kernels[1].launches[0].time = None
     variant = built(timing=timing(100), compilations=[compiled])
     assert verdict(variant, report(variant)) is None
+
+
+def test_launches_without_a_time_leave_open_how_close_kernels_come_to_the_peaks() -> None:
+    compiled = compilation(*[(10, 0.9, 0.1)] * 3)
+    for kernel in compiled.kernels[1:]:
+        kernel.launches[0].time = None
+    variant = built(layers=[layers(40, 30)], compilations=[compiled])
+    result = verdict(variant, report(variant))
+    assert result is not None
+    assert result.bound == "unclear"
+    assert result.evidence.endswith(", known for 33 % of their launches.")
 
 
 def test_kernels_of_a_backward_are_not_held_against_the_call_alone() -> None:
