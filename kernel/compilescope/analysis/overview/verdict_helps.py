@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import keyword
 import re
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
 
-from ...report import Help, Report, VariantReport
+from ...report import Graph, Help, Report, VariantReport
 from ...report.measurements.timings import Bound
 from ...report.variant import Variant
 from ..figures.speedups import between
@@ -212,26 +213,40 @@ def _has_choices(variant: VariantReport, *, on_gpu: bool) -> bool:
 
 def _float32(variant: VariantReport) -> bool:
     """Whether most kernels of products compute in float32, as the graphs' nodes say."""
-    dtypes = _dtypes(variant)
+    dtypes = _dtypes(variant, _PRODUCTS)
     return dtypes.count("float32") * 2 > len(dtypes)
 
 
 def _short(variant: VariantReport) -> bool:
-    """Whether most kernels of products already compute in shorter floats."""
-    dtypes = _dtypes(variant)
-    return sum(dtype in ("float16", "bfloat16") for dtype in dtypes) * 2 > len(dtypes)
+    """Whether most kernels of products, or all if there are none, compute in shorter floats."""
+    dtypes = _dtypes(variant, _PRODUCTS) or _dtypes(variant, ("",))
+    return sum(dtype in _SHORT for dtype in dtypes) * 2 > len(dtypes)
 
 
-def _dtypes(variant: VariantReport) -> list[str | None]:
-    """The type of each product's result."""
+_PRODUCTS = ("mm", "convolution", "attention")
+_SHORT = ("float16", "bfloat16")
+
+
+def _dtypes(variant: VariantReport, targets: Sequence[str]) -> list[str | None]:
+    """The type in which each call of an operator computes, of operators with these in their names.
+
+    It is that of the result, or of the first input if the result is a tuple.
+    """
     return [
-        node.dtype
+        dtype
         for compilation in variant.compilations
         for stage, graph in compilation.graphs.items()
         if stage in ("inference", "forward")
-        for node in graph.nodes
-        if any(name in node.target for name in ("mm", "convolution", "attention"))
+        for dtype in _dtypes_of_calls(graph, targets)
     ]
+
+
+def _dtypes_of_calls(graph: Graph, targets: Sequence[str]) -> Iterator[str | None]:
+    dtypes = {node.name: node.dtype for node in graph.nodes}
+    for node in graph.nodes:
+        if node.op == "call_function" and any(name in node.target for name in targets):
+            of_inputs = (dtypes.get(name) for name in node.inputs)
+            yield node.dtype or next(filter(None, of_inputs), None)
 
 
 def _kind(device: str) -> str:

@@ -283,3 +283,46 @@ def test_kernels_longer_than_the_call_are_a_conflict() -> None:
 
 def test_a_damaged_latency_without_kernels_is_no_conflict() -> None:
     assert not overview(report(built(timing=timing(-100)))).conflicts
+
+
+def node(name: str, target: str, dtype: str | None, *inputs: str) -> Node:
+    op = "call_function" if inputs else "placeholder"
+    return Node(name=name, op=op, target=target, dtype=dtype, inputs=list(inputs))
+
+
+@pytest.mark.parametrize("bound", ["memory", "compute"])
+@pytest.mark.parametrize(
+    ("nodes", "lower"),
+    [
+        # A node that returns a tuple has no type of its own.
+        (
+            [
+                node("q", "q", "bfloat16"),
+                node("flash", "torch.ops.aten._flash_attention_forward.default", None, "q"),
+                node("out", "operator.getitem", "bfloat16", "flash"),
+            ],
+            False,
+        ),
+        (
+            [
+                node("q", "q", "float32"),
+                node("flash", "torch.ops.aten._flash_attention_forward.default", None, "q"),
+            ],
+            True,
+        ),
+        # Without products, that of all operators counts.
+        ([node("x", "x", "bfloat16"), node("y", "torch.ops.aten.sin.default", None, "x")], False),
+        ([node("x", "x", "float32"), node("y", "torch.ops.aten.sin.default", None, "x")], True),
+    ],
+)
+def test_lower_precision_is_advised_only_where_floats_are_not_short_yet(
+    nodes: list[Node], lower: bool, bound: str
+) -> None:
+    shares = (90.0, 0.9, 0.1) if bound == "memory" else (90.0, 0.1, 0.9)
+    compiled = compilation(shares)
+    compiled.graphs["inference"] = Graph(stage="inference", text="", nodes=nodes)
+    variant = built(timing=timing(100), compilations=[compiled])
+    result = verdict(variant, report(variant))
+    assert result is not None
+    assert result.bound == bound
+    assert ("Lower precision" in [item.what for item in result.helps]) == lower
