@@ -92,6 +92,24 @@ def test_what_was_tried_in_vain_is_not_suggested() -> None:
     assert (first.gain, first.basis) == ("up to 20.0 µs (50 %) less per call", "estimated")
 
 
+@pytest.mark.parametrize("rounds", [64, 3])
+def test_what_was_tried_without_a_result_is_not_called_unmeasured(rounds: int) -> None:
+    report = make_report(spread=1.0, eager=60.0, python=40.0, cpp=40.0)
+    for variant in report.variants:
+        assert variant.timing is not None
+        variant.timing.samples_us = variant.timing.samples_us[:rounds]
+    look(report, "python", guards=10.0, wrapper=12.0, compiled=18.0)
+    result = overview(report)
+    assert result.wrapper is not None
+    tried = suggestion_of(report, "C++ wrapper")
+    assert (tried.gain, tried.basis, tried.variant) == (
+        "too noisy to judge" if rounds > 3 else "too few rounds",
+        "unknown",
+        "cpp",
+    )
+    assert result.wrapper.headline == f"{tried.gain.capitalize()}."
+
+
 def test_settings_not_in_effect_are_counted_and_suggested() -> None:
     report = make_report(eager=60.0, python=40.0)
     report.variant("python").effective = [

@@ -225,6 +225,8 @@ def _helps(now: VariantReport, report: Report) -> Iterator[Ranked]:
         whole = sum(layers.whole_us for layers in now.layers)
         # Nothing can be measured on a device that this machine lacks.
         gain, promise = "not measured" if now.target is None else "not estimated", 0.05
+        if help_.speedup is not None:
+            gain = help_.speedup.text  # tried, without a result
         estimates = _estimates(now, help_, report)
         if estimates is not None:
             us, tried_us = estimates
