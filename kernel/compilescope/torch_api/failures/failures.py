@@ -208,7 +208,7 @@ def _whole(error: BaseException) -> str:
 
 
 def _trace(error: BaseException) -> str:
-    """The traceback from the first frame that is the user's."""
+    """The traceback without the frames that lead to the user's, or to torch's if there are none."""
     return "".join(traceback.format_exception(type(error), error, users_part(error)))
 
 
@@ -377,6 +377,20 @@ def _stance(error: BaseException) -> Problem | None:
     )
 
 
+def _scripted(error: BaseException) -> Problem | None:
+    if "not support compiling torch.jit.script" not in message_of(error):
+        return None
+    return Problem(
+        severity="error",
+        what=f"{COMPILE_FAILED}: the module is TorchScript.",
+        why="torch.compile refuses modules of torch.jit.script and torch.jit.freeze, with every "
+        "backend.",
+        remedy="Compile the module that it was made from; a module of torch.jit.load needs its "
+        "Python code.",
+        detail=message_of(error),
+    )
+
+
 _KINDS: list[tuple[type[BaseException], Callable[[BaseException], Problem | None]]] = [
     (inductor.InvalidCxxCompiler, cpp_compiler.no_compiler),
     (inductor.CppCompileError, cpp_compiler.compile_error),
@@ -391,4 +405,5 @@ _KINDS: list[tuple[type[BaseException], Callable[[BaseException], Problem | None
     (OSError, disk.not_written),
     (ConstraintViolationError, _not_dynamic),
     (RuntimeError, _stance),
+    (RuntimeError, _scripted),
 ]

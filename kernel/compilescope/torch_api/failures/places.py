@@ -28,11 +28,21 @@ def where_raised(error: BaseException) -> SourceLine | None:
 
 
 def users_part(error: BaseException) -> types.TracebackType | None:
-    """The traceback from the first frame that is the user's."""
-    current = error.__traceback__
-    while current is not None and is_internal(current.tb_frame.f_code.co_filename):
-        current = current.tb_next
-    return current or error.__traceback__
+    """The traceback from the first frame that is the user's.
+
+    Without such a frame, it is the traceback from torch's first frame; None if all are ours.
+    """
+    trace = error.__traceback__
+    return _from_outside(trace, _INTERNAL) or _from_outside(trace, (INSIDE,))
+
+
+def _from_outside(
+    trace: types.TracebackType | None, folders: tuple[str, ...]
+) -> types.TracebackType | None:
+    """The traceback from the first frame whose file is in none of the folders."""
+    while trace is not None and trace.tb_frame.f_code.co_filename.startswith(folders):
+        trace = trace.tb_next
+    return trace
 
 
 _INTERNAL = (f"{Path(torch.__file__).parent}{os.sep}", INSIDE)

@@ -330,7 +330,10 @@ def test_what_torch_compile_refuses_at_once_is_its_own_failure() -> None:
     report = cs.inspect(scripted, (X,), variants={"one": cs.Variant(backend="eager")})
     assert report.problems == []
     (problem,) = report.variant("one").problems
-    assert "does not support compiling torch.jit.script" in problem.what
+    assert problem.what == "torch.compile failed: the module is TorchScript."
+    # The other backends fail alike.
+    assert problem.remedy.startswith("Compile the module that it was made from")
+    assert problem.detail.startswith("torch.compile does not support compiling torch.jit.script")
 
 
 def test_a_backward_that_fails_is_told_from_the_call() -> None:

@@ -15,6 +15,7 @@ import compilescope as cs
 import pytest
 import torch
 import torch._inductor.config
+from compilescope.package_folder import INSIDE
 
 from ...subjects import Call
 from .failing import inspect, the_problem
@@ -46,6 +47,15 @@ def test_an_exception_of_the_subject_is_shown_as_its_own(run: bool) -> None:
     assert lines[0] == "Traceback (most recent call last):"
     assert [line.split('"')[1] for line in lines if line.startswith("  File")] == [HERE]
     assert lines[-2:] == ["LookupError: no such row", "at all"]
+
+
+@pytest.mark.parametrize("fn", [torch.nn.Linear(3, 4), torch.nn.functional.glu])
+def test_a_traceback_without_frames_of_the_users_begins_outside_compilescope(
+    fn: Callable[[torch.Tensor], torch.Tensor],
+) -> None:
+    problem = the_problem(inspect(Call(fn, (X[:, :5],)), run=False))
+    assert problem.detail
+    assert INSIDE not in problem.detail.partition(", in ")[0]
 
 
 def test_a_graph_that_an_earlier_call_freed() -> None:
