@@ -36,8 +36,12 @@ export function Summary(props: {
       {cost === null ? (
         <span className="jp-Compilescope-muted">{noCost}</span>
       ) : (
-        <span>
-          {trans.__('%1 a call', formatNanoseconds(cost))}{' '}
+        <span
+          title={trans.__(
+            'The shortest of repeated checks, with what they read in the processor’s caches. In a call, kernels and other processes evict it: the guards of many modules then take twice as long or more. Layers of a call also include entering Dynamo.'
+          )}
+        >
+          {trans.__('at least %1 a call', formatNanoseconds(cost))}{' '}
           <span className="jp-Compilescope-muted">
             {trans.__('measured on a clone of the guards')}
           </span>

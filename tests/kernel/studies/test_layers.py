@@ -87,6 +87,8 @@ def test_inference_through_the_python_wrapper() -> None:
     times = {layer.kind: layer.us for layer in layers.layers}
     # The matrix products alone take a microsecond.
     assert times["kernels"] > 1
+    # Why it takes longer than the guards' cost in their view.
+    assert "includes Dynamo's entry" in layers.layers[0].how
 
 
 @pytest.mark.slow

@@ -18,8 +18,13 @@ STAND_INS = (
     " Measured with stubs that return the wrappers' results at once: the wrappers' own "
     "times vary more."
 )
-GUARDS = "The whole call minus a call of Dynamo's bytecode."
-GUARDS_INNER = "A call of its frame through Dynamo minus a call of Dynamo's bytecode."
+_ENTRY = (
+    " It includes Dynamo's entry: the module's __call__, setting modes, the cache lookup. The cost "
+    "of all guards in the Guards view is lower: it is that of repeated checks alone, with what "
+    "they read in the processor's caches, from which kernels and other processes evict it."
+)
+GUARDS = f"The whole call minus a call of Dynamo's bytecode.{_ENTRY}"
+GUARDS_INNER = f"A call of its frame through Dynamo minus a call of Dynamo's bytecode.{_ENTRY}"
 BYTECODE = "A call of Dynamo's bytecode minus a call of its graph."
 BROKEN = (
     "A call of Dynamo's bytecode minus its graph and the frames that it calls: the bytecode "

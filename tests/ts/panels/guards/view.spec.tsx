@@ -120,6 +120,13 @@ describe('GuardsView', () => {
     );
   });
 
+  it('has the least time of all guards, and why a call takes longer', async () => {
+    await show(manyGuards(70));
+    const [cost] = all('.jp-Compilescope-guardSummary [title]');
+    expect(cost.textContent).toContain('at least 70 ns a call');
+    expect(cost.getAttribute('title')).toContain('twice as long or more');
+  });
+
   it('names what to pick for guards only where there is such', async () => {
     const failed = (name: string) =>
       variantSummary(name, {}, { stage: 'failed' });
