@@ -237,7 +237,10 @@ def _helps(now: VariantReport, report: Report) -> Iterator[Ranked]:
         if saved is not None and whole > 0:
             if saved / whole < (SMALL if help_.what == CPP[0] else _LEAST):
                 continue
-            gain = f"up to {duration(saved)} ({percent(saved / whole)}) less per call"
+            # Guards take longer in a call than in the repeated checks of their cost.
+            checked = help_.what == GUARDS[0] and _guards_us(now) is not None
+            most = "about" if checked else "up to"
+            gain = f"{most} {duration(saved)} ({percent(saved / whole)}) less per call"
             promise = 0.5 * saved / whole
         yield Ranked(
             promise - position / 1000,
