@@ -104,6 +104,7 @@ def _weighed(shares: Sequence[tuple[float, float | None]]) -> float | None:
 def _around(spent: Spent, variant: VariantReport) -> str:
     what = "on the host before, between and after" if spent.device != "cpu" else "around"
     takes = "take"
+    # As in `_reached`, control flow has other launches than the code.
     number = 0 if control_flow(variant.compilations) else spent.launches
     launches = count(number, "kernel") if number else "the kernels"
     if number == 1:
@@ -190,7 +191,7 @@ def _disagreement(spent: Spent, reached: Reached) -> str:
         return ""
     return (
         f" The rates are of another measurement, in which the kernels took {_us(timed_us)} instead "
-        f"of {_us(spent.kernels)}: other load on the machine makes the two disagree."
+        f"of {_us(spent.kernels)}: the two disagree, which other load on the machine can cause."
     )
 
 
