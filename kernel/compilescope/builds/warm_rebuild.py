@@ -66,10 +66,27 @@ class WarmRebuilds:
 
     As a context manager, it keeps the caches in the block, and removes them afterwards. Libraries
     that were loaded from them stay usable.
+
+    Parameters
+    ----------
+    builds
+        Where the first builds are kept; the caller has opened them.
+    snapshot
+        The state that each build starts from, and that is restored afterwards.
+    together
+        The ranks that build the same variants.
     """
 
-    def __init__(self) -> None:
-        self._builds: list[_Build] = []
+    def __init__(
+        self,
+        builds: BuiltVariants,
+        snapshot: Snapshot,
+        monitor: Monitor,
+        together: RankAgreement = ALONE,
+    ) -> None:
+        self._builds, self._snapshot = builds, snapshot
+        self._monitor, self._together = monitor, together
+        self._waiting: list[_Build] = []
 
     def __enter__(self) -> WarmRebuilds:
         return self
@@ -77,34 +94,19 @@ class WarmRebuilds:
     def __exit__(
         self, kind: type[BaseException] | None, error: object, traceback: TracebackType | None
     ) -> None:
-        for build in self._builds:
+        for build in self._waiting:
             shutil.rmtree(build.folder, ignore_errors=True)
 
     def add(self, name: str, variant: Variant, code_set: CodeSet, folder: Path) -> None:
         """Takes over the folder with the caches of a build."""
-        self._builds.append(_Build(name, variant, code_set, folder))
+        self._waiting.append(_Build(name, variant, code_set, folder))
 
-    def results(
-        self,
-        builds: BuiltVariants,
-        snapshot: Snapshot,
-        monitor: Monitor,
-        together: RankAgreement,
-    ) -> Iterator[tuple[str, Rebuilt]]:
-        """Repeats the builds, and yields each by the variant's name.
-
-        Parameters
-        ----------
-        builds
-            Where the first builds are kept; the caller has opened them.
-        snapshot
-            The state that each build starts from, and that is restored afterwards.
-        together
-            The ranks that build the same variants.
-        """
-        total = len(self._builds)
-        for index, build in enumerate(self._builds):
-            monitor.step(
+    def results(self) -> Iterator[tuple[str, Rebuilt]]:
+        """Repeats the builds, and yields each by the variant's name."""
+        builds = self._builds
+        total = len(self._waiting)
+        for index, build in enumerate(self._waiting):
+            self._monitor.step(
                 "compiling again, with warm caches",
                 variant=build.name,
                 fraction=(total + (1 + index / total) / 2) / (total + 1),
@@ -119,17 +121,17 @@ class WarmRebuilds:
                     code_copies=builds.code_copies,
                     code_set=builds.code_copies.copy(),
                     folder=build.folder,
-                    backward=snapshot.backward,
+                    backward=self._snapshot.backward,
                 )
             except OSError as error:
-                if together is not ALONE:  # other ranks may make a call that this one skips
+                if self._together is not ALONE:  # other ranks may make a call that this one skips
                     raise
                 rebuilt = Rebuilt(problem=failures.explain(error))
             finally:
                 builds.code_copies.install(build.code_set)
-                snapshot.restore()
+                self._snapshot.restore()
             yield build.name, rebuilt
-            together.all(rebuilt.problem is None)
+            self._together.all(rebuilt.problem is None)
 
 
 def rebuild(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 from ..builds.aot_compiled import (
@@ -54,8 +54,7 @@ from .results import Results
 from .variants import with_written
 
 _DEEP = 200
-"""With this many objects (about 20 a layer) or more, torch's compile workers start early. The code
-of a smaller model is generated before they are ready."""
+"""The least number of objects (about 20 a layer) with which torch's compile workers start early."""
 
 
 class Inspection:
@@ -152,20 +151,15 @@ class Inspection:
                 unsaved = self._generation.capture(variant, monitor)
                 report_updates.note_unsaved(self.report, unsaved)
 
-    @contextmanager
-    def compile_workers(self, variants: Mapping[str, Variant]) -> Iterator[None]:
+    def compile_workers(self, variants: Mapping[str, Variant]) -> AbstractContextManager[None]:
         """Starts torch's compile workers if these variants need them early.
 
         The code of a C++ wrapper for a GPU depends on what its kernels are compiled to. For a deep
         model, the workers are ready by the time that the code is generated.
         """
         on_gpu = self.report.subject.device.startswith("cuda")
-        if on_gpu and self.size >= _DEEP and self._generation.needs_kernels(variants):
-            with workers.shared():
-                workers.wake()
-                yield
-        else:
-            yield
+        needed = on_gpu and self.size >= _DEEP and self._generation.needs_kernels(variants)
+        return workers.awake() if needed else nullcontext()
 
     @in_separate_context
     def generate(
@@ -237,13 +231,13 @@ class Inspection:
             self.study([aim.name for aim in aims], study_names(target=True), monitor)
 
     def _run(self, requested: Mapping[str, Variant], monitor: Monitor) -> None:
-        with self._open() as snapshot, WarmRebuilds() as rebuilds:
+        with self._open() as snapshot, WarmRebuilds(self._builds, snapshot, monitor) as rebuilds:
             timings = FirstTimings(
                 self.report, self.results, self._builds, requested, snapshot, monitor
             )
             self._build(requested, snapshot, monitor, rebuilds, between=timings.between)
             timings.afterwards(self._measurement.timings())
-            self._rebuild(rebuilds, snapshot, monitor)
+            self._rebuild(rebuilds)
 
     @in_separate_context
     def build(
@@ -270,7 +264,10 @@ class Inspection:
             for variant in self.report.variants
             if variant.name in names and self._is_callable(variant)
         }
-        with self._open() as snapshot, WarmRebuilds() as rebuilds:
+        with (
+            self._open() as snapshot,
+            WarmRebuilds(self._builds, snapshot, monitor, together) as rebuilds,
+        ):
             self._build(requested, snapshot, monitor, rebuilds, together)
             ready = [
                 name for name, variant in requested.items() if self._builds.find(name, variant)
@@ -281,7 +278,7 @@ class Inspection:
             with quiet():
                 timings = time(calls, snapshot.restore)
             self.results.put_timings(timings)
-            self._rebuild(rebuilds, snapshot, monitor, together)
+            self._rebuild(rebuilds)
 
     @in_separate_context
     def measure(
@@ -435,22 +432,16 @@ class Inspection:
         for result in results:
             self.results.put_built(result)
 
-    def _rebuild(
-        self,
-        rebuilds: WarmRebuilds,
-        snapshot: Snapshot,
-        monitor: Monitor,
-        together: RankAgreement = ALONE,
-    ) -> None:
-        for name, rebuilt in rebuilds.results(self._builds, snapshot, monitor, together):
+    def _rebuild(self, rebuilds: WarmRebuilds) -> None:
+        for name, rebuilt in rebuilds.results():
             self.results.put_rebuilt(name, rebuilt)
 
     def _build_completely(
         self, requested: Mapping[str, Variant], snapshot: Snapshot, monitor: Monitor
     ) -> None:
-        with WarmRebuilds() as rebuilds:
+        with WarmRebuilds(self._builds, snapshot, monitor) as rebuilds:
             self._build(requested, snapshot, monitor, rebuilds)
-            self._rebuild(rebuilds, snapshot, monitor)
+            self._rebuild(rebuilds)
 
     def what_if(self, variant: str, text: str, namespace: Mapping[str, Any]) -> WhatIf:
         """Which compilation a call with other arguments would use; runs and compiles nothing.

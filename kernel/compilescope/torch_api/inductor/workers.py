@@ -92,6 +92,14 @@ def temporary() -> Iterator[None]:
     _give_back()
 
 
+@contextlib.contextmanager
+def awake() -> Iterator[None]:
+    """As `shared`, with the processes starting at once."""
+    with shared():
+        wake()
+        yield
+
+
 def wake() -> None:
     """Starts the processes in which torch compiles Triton kernels, as its backend does early on."""
     AsyncCompile.wakeup()
