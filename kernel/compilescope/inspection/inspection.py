@@ -198,6 +198,7 @@ class Inspection:
         """
         monitor.step("loading Inductor")
         make_ready(self.report.subject.device)
+        self.results.expect(list(variants))
         self._run(variants, monitor)
         for name, variant in variants.items():
             built = report_updates.find(self.report, name)
@@ -465,10 +466,7 @@ class Inspection:
         return self.ask(variant, args, kwargs)
 
     def ask(self, variant: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> WhatIf:
-        """The same as `what_if`, for arguments that are given as objects.
-
-        torch's modes count as they were when the inspection was made.
-        """
+        """As `what_if`, for objects; torch's modes count as they were at the inspection."""
         if self._generation.is_aot_compiled(self.report.variant(variant).requested):
             raise CompilescopeError(
                 f"{variant!r} does not compile another call.",

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
+from ..builds.built_variants import EAGER
 from ..builds.warm_rebuild import Rebuilt, add_warm
 from ..report import Report, Timing, VariantReport
 from ..report.problem import fault
@@ -27,7 +28,7 @@ class Results:
         self._changed: Callable[[str], None] = lambda variant: None
         self._lock = threading.RLock()
         self._order: Sequence[str] = ()
-        """The names of the variants that an earlier report of the call had."""
+        """The variants' names: those of an earlier report of the call, and those to come."""
 
     def on_change(self, changed: Callable[[str], None]) -> None:
         """Calls ``changed`` with a variant's name whenever the report has new results of it."""
@@ -72,6 +73,11 @@ class Results:
                 report_updates.put(self._report, result, self._order)
                 added()
         self._changed(result.name)
+
+    def expect(self, names: Sequence[str]) -> None:
+        """Says in which order new variants come; eager, their baseline, follows them."""
+        known = self._order
+        self._order = [*known, *(name for name in [*names, EAGER] if name not in known)]
 
     def put_built(self, result: VariantReport) -> None:
         """Adds the results of a variant's build to its sources in the report."""

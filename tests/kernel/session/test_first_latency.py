@@ -49,6 +49,16 @@ def test_a_variant_is_timed_before_a_long_second_build(monkeypatch: pytest.Monke
     assert model.num_batches_tracked.item() == 0
 
 
+@pytest.mark.slow
+def test_the_baseline_follows_variants_that_are_built_later(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(first_timings, "LONG_S", 0.0)
+    variants = {"first": cs.Variant(), "second": cs.Variant(dynamic=True)}
+    report = Session().inspect(nn.Linear(3, 3), (torch.ones(3, 3),), variants=variants)
+    assert [variant.name for variant in report.variants] == ["first", "second", "eager"]
+
+
 def test_a_variant_that_builds_soon_is_timed_with_the_others() -> None:
     steps, timings, _ = timings_before_the_second(Session(), nn.Linear(3, 3))
     assert steps == ["building", "building", "timing"]
