@@ -14,9 +14,10 @@ from typing import Any
 import msgspec
 
 from ...report import Advice, Failure, SourceLine
-from .advice_names import Names, Passed, names_of
+from .advice_names import Names, names_of
 from .compile_calls import with_dynamic
 from .frames import Caller
+from .number_uses import NumberUses
 from .other_changes import is_number, other_guards, some
 
 _NUMBER = re.compile(r"-?\d+(?:\.\d*)?(?:e[+-]?\d+)?$|-?(?:inf|nan)$")
@@ -32,6 +33,9 @@ _ONE_VALUE = (
     "dtype",
     "requires_grad",
     "tensor",
+    "tensor_lr",
+    "cycle_momentum",
+    "scalar_argument",
     "hoist",
     "grad_mode",
 )
@@ -46,8 +50,6 @@ _ONE_TYPE = f"A tensor has one type, and its value is not guarded. {_ARITHMETIC}
 _PLAIN = "torch.tensor({0})"
 _FLOAT = "torch.tensor(float({0}))"
 _FLOATED = re.compile(r"torch\.tensor\(float\((.*)\)\)")
-_VIEWS = ("T", "mT", "H", "mH", "data", "real", "imag")
-"""Attributes of a tensor that are a new tensor each time."""
 
 
 def advise(
@@ -61,6 +63,7 @@ def advise(
     became: Sequence[str] = (),
     existed: Callable[[str], bool] = lambda _: True,
     others: Callable[[Failure], Sequence[Failure]] = lambda _: (),
+    uses: NumberUses | None = None,
 ) -> list[Advice]:
     """Advice that removes the recompile, most specific first.
 
@@ -83,8 +86,11 @@ def advise(
         Whether a part of an argument (``L['cache'].k[0]``) was there at the first compilation.
     others
         What else changed since the compilation of a failed guard.
+    uses
+        What the new compilation does with its numbers.
     """
-    adviser = _Adviser(frame, caller, first or caller, settings, became, existed)
+    uses = uses or NumberUses()
+    adviser = _Adviser(frame, caller, first or caller, settings, became, existed, uses)
     by_code: dict[str, Advice] = {}
     # A guard that failed before led to a newer compilation, so that compilation's guard counts.
     fresh = [failed for failed in failures if failed[1] not in seen]
@@ -97,8 +103,10 @@ def advise(
             sentence = other_guards(failure, changes)
             unmended.setdefault(sentence, Advice(kind="other_guards", what=sentence))
         for advice in advices:
-            remaining = _remaining(advice, changes)
-            if remaining:
+            remaining = _remaining(advice, changes, uses)
+            if advice.kind == "constant":
+                unmended.setdefault(advice.what, advice)
+            elif remaining:
                 sentence = other_guards(failure, remaining)
                 unmended.setdefault(sentence, Advice(kind="other_guards", what=sentence))
             else:
@@ -108,11 +116,15 @@ def advise(
     return list(by_code.values())
 
 
-def _remaining(advice: Advice, changes: Sequence[Failure]) -> list[Failure]:
+def _remaining(advice: Advice, changes: Sequence[Failure], uses: NumberUses) -> list[Failure]:
     """The changes that cause the recompile even if the advice is followed."""
     if advice.kind in _WHATEVER_FAILS:
         return []
-    return [change for change in changes if not (advice.kind in _DYNAMIC and is_number(change))]
+    return [
+        change
+        for change in changes
+        if not (advice.kind in _DYNAMIC and is_number(change)) or uses.is_constant(change)
+    ]
 
 
 def agree(advices: Sequence[Advice]) -> None:
@@ -170,8 +182,10 @@ class _Adviser:
         settings: Mapping[str, Any],
         became: Sequence[str],
         existed: Callable[[str], bool],
+        uses: NumberUses,
     ) -> None:
         self.frame = frame
+        self.uses = uses
         self.existed = existed
         self.became = became
         self.caller = caller.where if caller else None
@@ -235,6 +249,9 @@ class _Adviser:
                 " Call torch._dynamo.decorators.mark_unbacked(tensor, dimension) before each call "
                 "in which the tensor exists; at the first compilation it did not.",
             )
+            return
+        if self.uses.is_constant(failure):
+            yield from self._constant(failure)
             return
         yield from self._mark_dynamic(failure)
         yield from self._dynamic()
@@ -306,6 +323,12 @@ class _Adviser:
             yield from self._rebound(failure, "requires_grad", what, "{0}.requires_grad_()")
 
     def _value(self, reason: str, failure: Failure) -> Iterator[Advice]:
+        is_constant = self.uses.is_constant(failure)
+        takes_tensor = self.uses.takes_tensor(failure)
+        constant_advice = list(self._constant(failure)) if is_constant else []
+        if constant_advice:
+            yield from constant_advice
+            return
         if not _NUMBER.match(failure.old) or not (_NUMBER.match(failure.new) or not failure.new):
             return
         whole = _is_whole(failure.old)
@@ -313,7 +336,9 @@ class _Adviser:
         constant = failure.kind == "global"
         once = static or constant
         # Without the source, the module is probably the one that is called, under a name unknown.
-        is_named = not static or self.names.is_in_source or failure.source.startswith("G[")
+        is_named = takes_tensor and (
+            not static or self.names.is_in_source or failure.source.startswith("G[")
+        )
         if is_named and failure.new and whole != _is_whole(failure.new):
             yield from self._rebound(failure, "tensor", _ONE_TYPE, _FLOAT, once=once)
         elif is_named:
@@ -333,8 +358,13 @@ class _Adviser:
                     "floats constants now."
                 ),
             )
-        elif not constant:
+        elif not constant and not is_constant:
             yield from self._dynamic()
+
+    def _constant(self, failure: Failure) -> Iterator[Advice]:
+        advice = self.uses.on_constant(failure, self.frame)
+        if advice is not None:
+            yield advice
 
     def _type(self, reason: str, failure: Failure) -> Iterator[Advice]:
         numbers = ("<class 'int'>", "<class 'float'>")
@@ -414,7 +444,7 @@ class _Adviser:
         argument = None if self.resumed else self.first_names.expression(failure.source)
         if argument is None:
             return
-        named = _assignable(argument)
+        named = argument.is_assignable
         target = (argument.expression if named else argument.name) + argument.rest
         lines = [code.format(target)]
         if not named:
@@ -436,7 +466,7 @@ class _Adviser:
         argument = None if self.resumed else self.names.expression(failure.source)
         if argument is None or (argument.rest and not self.existed(failure.source)):
             return
-        named = _assignable(argument)
+        named = argument.is_assignable
         target = (argument.expression if named else argument.name) + argument.rest
         if named or not argument.rest:
             lines = [f"{target} = {value.format(argument.expression + argument.rest)}"]
@@ -454,31 +484,3 @@ class _Adviser:
 def _is_whole(number: str) -> bool:
     """Whether Python writes an integer so."""
     return number.lstrip("-").isdecimal()
-
-
-def _assignable(argument: Passed) -> bool:
-    """Whether the caller's expression is a place that keeps its object and can be assigned to.
-
-    ``x.T``, ``data[:n]`` and ``data[i]`` are a new tensor each time: a mark on it has no effect.
-    """
-    try:
-        node = ast.parse(argument.expression, mode="eval").body
-    except SyntaxError:
-        return False
-    # What has parts of its own is no tensor, so a number selects the same object each time.
-    if isinstance(node, ast.Subscript) and not argument.rest and not _is_key(node.slice):
-        return False
-    return _is_place(node)
-
-
-def _is_key(index: ast.expr) -> bool:
-    return isinstance(index, ast.Constant) and isinstance(index.value, str)
-
-
-def _is_place(node: ast.expr) -> bool:
-    if isinstance(node, ast.Attribute):
-        return node.attr not in _VIEWS and _is_place(node.value)
-    if isinstance(node, ast.Subscript):
-        is_slice = any(isinstance(part, ast.Slice) for part in ast.walk(node.slice))
-        return not is_slice and _is_place(node.value)
-    return isinstance(node, ast.Name)

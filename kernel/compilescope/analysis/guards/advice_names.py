@@ -17,6 +17,8 @@ _ROOT = re.compile(r"([LG])\['(\w+)'\](.*)$", re.S)
 _ITEM = re.compile(r"\[(\d+)\]")
 _Function = ast.FunctionDef | ast.Lambda
 _SELF = "self"
+_VIEWS = ("T", "mT", "H", "mH", "data", "real", "imag")
+"""Attributes of a tensor that are a new tensor each time."""
 
 
 class Passed(NamedTuple):
@@ -27,6 +29,35 @@ class Passed(NamedTuple):
     rest: str
     name: str
     """A new name for it, if the caller has none."""
+
+    @property
+    def is_assignable(self) -> bool:
+        """Whether the caller's expression is a place that keeps its object and can be assigned to.
+
+        ``x.T``, ``data[:n]`` and ``data[i]`` are a new tensor each time: a mark on it has no
+        effect.
+        """
+        try:
+            node = ast.parse(self.expression, mode="eval").body
+        except SyntaxError:
+            return False
+        # What has parts of its own is no tensor, so a number selects the same object each time.
+        if isinstance(node, ast.Subscript) and not self.rest and not _is_key(node.slice):
+            return False
+        return _is_place(node)
+
+
+def _is_key(index: ast.expr) -> bool:
+    return isinstance(index, ast.Constant) and isinstance(index.value, str)
+
+
+def _is_place(node: ast.expr) -> bool:
+    if isinstance(node, ast.Attribute):
+        return node.attr not in _VIEWS and _is_place(node.value)
+    if isinstance(node, ast.Subscript):
+        is_slice = any(isinstance(part, ast.Slice) for part in ast.walk(node.slice))
+        return not is_slice and _is_place(node.value)
+    return isinstance(node, ast.Name)
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,11 @@ from .recompile_causes import describe
 _LENGTH = re.compile(r"len\((?P<source>.*)\) == (?P<value>\d+)$", re.S)
 _TYPE = re.compile(r"___check_type_id\(.*, \d+\), type=(?P<value>.*)$", re.S)
 _LENGTHS = ("LENGTH_CHECK", "SEQUENCE_LENGTH", "DICT_LENGTH")
+_RELATIONS = ("LAMBDA_GUARD", "SYMBOLIC_SHAPE_GUARD", "SHAPE_ENV")
 _VALUES = ("EQUALS_MATCH", "CONSTANT_MATCH", "TRUE_MATCH", "FALSE_MATCH")
 _NUMBER = re.compile(r"-?\d")
+_CONSTANT = re.compile(r"(?P<source>[LG]\['[^\s=()]+) == (?P<value>-?\d[\d.e+-]*)$")
+"""The guard on a number that torch made a constant after it was a symbol."""
 _LISTED = 3
 """How many values a sentence lists."""
 _SPECIALIZED = ("0", "1")
@@ -143,6 +146,8 @@ def _of(guard: Guard) -> Iterator[tuple[_Fact, str]]:
             yield _Fact("length", source), match["value"]
     elif guard.type in _VALUES and text.startswith(f"{source} == "):
         yield _Fact("value", source), text.removeprefix(f"{source} == ")
+    elif guard.type in _RELATIONS and (match := _CONSTANT.match(text)):
+        yield _Fact("value", match["source"]), match["value"]
     elif guard.type == "NONE_MATCH":
         yield _Fact("none", source), _NONE
     elif guard.type == "TYPE_MATCH" and (match := _TYPE.match(text)):

@@ -12,10 +12,11 @@ from ..problems.failed_records import RECOMPILE_LIMIT
 from .advice import advise, agree, raise_limit
 from .compiled_values import Values
 from .frames import Caller, caller_of, traced_frame
+from .number_uses import NumberUses
 from .other_changes import other_changes
 from .recompile_causes import add_causes
 from .recompile_reason import read_failure
-from .symbols import read_symbols
+from .symbols import read_constants, read_symbols
 
 
 class Memory:
@@ -150,6 +151,7 @@ def _complete(
         others=lambda failure: other_changes(
             failure, values_by_id.get(failure.compilation), values
         ),
+        uses=_uses(compilation, records, values),
     )
     for advice in recompile.advice:
         if advice.where == traced:
@@ -158,6 +160,22 @@ def _complete(
     if given_up and recompile.limit is not None:
         recompile.advice.append(raise_limit(recompile.limit))
     add_causes(compilation)
+
+
+def _uses(compilation: Compilation, records: Sequence[Record], values: Values) -> NumberUses:
+    graph = compilation.graphs.get("dynamo")
+    return NumberUses(
+        constants={constant.source for constant in read_constants(records, compilation.attempt)},
+        derived=[
+            guard.expression
+            for guard in compilation.guards
+            if guard.expression.startswith("(") and " == " in guard.expression
+        ],
+        nodes=graph.nodes if graph is not None else (),
+        symbols={
+            values.full(source) or source: symbol.name for source, symbol in values.symbols.items()
+        },
+    )
 
 
 def _metrics(records: Sequence[Record]) -> dict[str, Any]:

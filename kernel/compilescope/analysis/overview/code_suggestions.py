@@ -35,7 +35,7 @@ from .verdict_helps import BEFORE
 
 _GIVEN_UP = 0.995
 """The rank of recompiles that hit torch's limit: later calls run in eager every time."""
-_SAVES_NOTHING = ("stance", "other_guards")
+_SAVES_NOTHING = ("stance", "other_guards", "constant")
 """Kinds of advice that do not save the time of the compilations."""
 _SIZES = ("mark_dynamic", "dynamic")
 """Kinds of advice on changing sizes: ``dynamic=True`` removes these recompiles too."""
@@ -103,8 +103,11 @@ def _change(compilation: Compilation, recompile: Recompile, advice: Advice) -> _
         return _Change(
             _of_function(compilation.frame), compilation.frame.file if compilation.frame else "", 0
         )
+    frame = compilation.id.rpartition("/")[0]
     return _Change(
-        advice.code or compilation.id, file, 0 if _is_guarded_line(advice, recompile) else line
+        advice.code or f"{frame}: {advice.what}",
+        file,
+        0 if _is_guarded_line(advice, recompile) else line,
     )
 
 

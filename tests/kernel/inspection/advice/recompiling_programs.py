@@ -247,6 +247,39 @@ OPTIMIZER = Program(
     "    optimizer.step()",
     "for _ in range(3):\n    compiled(torch.ones(2, 3))",
 )
+SCHEDULED = Program(
+    "net = nn.Linear(3, 3, bias=False)\n"
+    "optimizer = torch.optim.SGD(net.parameters(), lr=0.1)\n"
+    "scheduler = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, 20)",
+    "for _ in range(3):\n"
+    "    net(torch.ones(2, 3)).sum().backward()\n"
+    "    compiled()\n"
+    "    scheduler.step()",
+    "compiled = torch.compile(optimizer.step, backend='aot_eager')",
+)
+CYCLED = SCHEDULED._replace(
+    define="net = nn.Linear(3, 3, bias=False)\n"
+    "optimizer = torch.optim.Adam(net.parameters(), lr=torch.tensor(0.1))\n"
+    "scheduler = torch.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=0.1, total_steps=20)",
+)
+SCALED = Program(
+    "def f(x, y, s):\n    return torch.add(x, y, alpha=s)\nx = torch.ones(4)",
+    "for s in (0.1, 0.2, 0.3):\n    compiled(x, x, s)",
+    "compiled = torch.compile(f, backend='aot_eager')",
+)
+POWER = SCALED._replace(define="def f(x, y, s):\n    return x.clamp(max=s) ** s\nx = torch.ones(4)")
+ROWS = Program(
+    "def f(x, n):\n    return x + torch.zeros(n, 4)",
+    "for n in (2, 3, 4):\n    compiled(torch.ones(4), n)",
+)
+REPEATED = Program(
+    "def f(x, n):\n    for i in range(n):\n        x = x.sin()\n    return x",
+    "for n in (2, 3, 4):\n    compiled(torch.ones(4), n)",
+)
+UNROLLED = Program(
+    "def f(x):\n    return sum(row * i for i, row in enumerate(x))",
+    "for n in (2, 3, 4):\n    compiled(torch.ones(n))",
+)
 
 
 _number = 0

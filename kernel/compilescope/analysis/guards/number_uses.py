@@ -1,0 +1,192 @@
+"""What a compiled function does with a number: whether a tensor, or a symbol, can replace it.
+
+Some operators take a number only as a Python number, such as ``alpha`` of ``torch.add``: torch
+compiles such a float as a constant, and a tensor in its place is a graph break.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from ...report import Advice, Failure, Node, SourceLine
+from ..figures.wording import place
+from ..text.brackets import split_list
+from .conditions import as_written
+from .recompile_causes import describe
+
+_ARITHMETIC = re.compile(r"_operator\.|item$|torch\.sym_\w+$")
+_WITH_TENSORS = re.compile(
+    r"(?:.*\.)?(?:add|sub|subtract|mul|multiply|div|divide|true_divide|floor_divide|remainder|fmod|"
+    r"pow|float_power|clamp|clip|clamp_min|clamp_max|lerp|masked_fill|where|maximum|minimum|"
+    r"eq|ne|lt|le|gt|ge)_?$"
+)
+"""Operators that take a tensor of one element in place of a number."""
+_NUMBERS_ONLY = ("alpha", "rounding_mode")
+"""Their arguments for which that does not hold."""
+_KEYWORD = re.compile(r"(\w+)=(?!=)(.*)$", re.S)
+_FLOAT = re.compile(r"-?\d+(?:\.\d*)?(?:e[+-]?\d+)?$")
+_OPTIMIZER = re.compile(r"[/\\]torch[/\\]optim[/\\]")
+_LEARNING_RATE = re.compile(r"\.param_groups\[\d+\]\['lr'\]")
+_MOMENTUM = re.compile(r"\.param_groups\[\d+\]\['(?:betas|momentum)'\]")
+_AS_ARITHMETIC = {
+    "add": "x + {0} * y",
+    "sub": "x - {0} * y",
+    "leaky_relu": "torch.where(x > 0, x, {0} * x)",
+    "dropout": "x * (torch.rand_like(x) >= {0}) / (1 - {0})",
+}
+"""Operators that need a number → the same in operators that also take a tensor."""
+
+_TENSOR_LR = (
+    "Create the optimizer with a tensor as its learning rate, lr=torch.tensor(\u2026): its value "
+    "is not guarded, and schedulers change it in place. This optimizer compiles a number as a "
+    "constant: dynamic=True does not avoid the recompile."
+)
+_CYCLE_MOMENTUM = (
+    "Pass cycle_momentum=False to the scheduler (OneCycleLR, CyclicLR), which changes {0}. The "
+    "optimizer compiles it as a constant: dynamic=True does not avoid the recompile."
+)
+
+
+class _Use(NamedTuple):
+    """An operator that a number is an argument of."""
+
+    operator: str
+    takes_tensors: bool
+    is_direct: bool
+    """Whether the argument is the number itself, not what is computed from it."""
+    where: SourceLine | None
+
+
+class NumberUses:
+    """What a compilation does with the numbers that it was given.
+
+    Parameters
+    ----------
+    constants
+        Sources that torch made symbols of, and then constants.
+    derived
+        Expressions of guards on results that became constants: ``((-1.0)*L['lr']) == -0.1``.
+    nodes
+        The nodes of Dynamo's graph.
+    symbols
+        Source → the name of its symbol.
+    """
+
+    def __init__(
+        self,
+        constants: Collection[str] = (),
+        derived: Sequence[str] = (),
+        nodes: Sequence[Node] = (),
+        symbols: Mapping[str, str] | None = None,
+    ) -> None:
+        self.constants = constants
+        self.derived = derived
+        self.nodes = nodes
+        self.symbols = symbols or {}
+
+    def is_constant(self, failure: Failure) -> bool:
+        """Whether torch compiles a number or a size as a constant even where it may be a symbol.
+
+        ``dynamic=True`` then changes nothing.
+        """
+        source = failure.source
+        if failure.kind == "size":
+            source += f".size()[{failure.dimension}]"
+        return (
+            source in self.constants
+            or source.startswith("(")
+            or any(source in expression for expression in self.derived)
+            or self._is_number_only(failure)
+        )
+
+    def _is_number_only(self, failure: Failure) -> bool:
+        """Whether an operator needs a float that was no symbol, as with ``dynamic=False``."""
+        return (
+            _is_float(failure.new)
+            and failure.source not in self.symbols
+            and not all(use.takes_tensors for use in self._uses(failure))
+        )
+
+    def takes_tensor(self, failure: Failure) -> bool:
+        """Whether a tensor can replace the number, as far as the graph shows."""
+        uses = list(self._uses(failure))
+        if not uses:
+            return not self.is_constant(failure)
+        return all(use.takes_tensors for use in uses)
+
+    def on_constant(self, failure: Failure, frame: SourceLine | None) -> Advice | None:
+        """Advice on what torch compiles as a constant; None if a tensor can replace it."""
+        lines = [line for line in (failure.where, frame) if line is not None]
+        if any(_OPTIMIZER.search(line.file) for line in lines):
+            if _LEARNING_RATE.search(failure.source):
+                return Advice(kind="tensor_lr", what=_TENSOR_LR)
+            if _MOMENTUM.search(failure.source):
+                return Advice(
+                    kind="cycle_momentum", what=_CYCLE_MOMENTUM.format(as_written(failure.source))
+                )
+        if failure.kind != "size" and self.takes_tensor(failure):
+            return None
+        changed = describe(failure).subject
+        use = next((use for use in self._uses(failure) if not use.takes_tensors), None)
+        if use is None or failure.kind == "size":
+            return Advice(
+                kind="constant",
+                what=(
+                    f"The code that torch traces makes {changed} a constant, so that dynamic=True "
+                    "does not avoid the recompile."
+                ),
+            )
+        arithmetic = _AS_ARITHMETIC.get(use.operator.rpartition(".")[2].rstrip("_"), "")
+        instead = f": {arithmetic.format(changed)}" if arithmetic and use.is_direct else ""
+        at = f" ({place(use.where)})" if use.where is not None else ""
+        return Advice(
+            kind="scalar_argument",
+            what=(
+                f"Replace {use.operator}{at} by arithmetic{instead}, and pass {changed} as a "
+                "tensor. The operator takes only a Python number, which torch compiles as a "
+                "constant, also with dynamic=True."
+            ),
+        )
+
+    def _uses(self, failure: Failure) -> Iterator[_Use]:
+        """The operators of the graph that take the number, or what is computed from it alone."""
+        source = failure.source
+        names = {re.sub(r"[^a-zA-Z0-9]+", "_", source), self.symbols.get(source, "")} - {""}
+        value = float(failure.new) if _is_float(failure.new) else None
+        itself = {
+            node.name for node in self.nodes if node.op == "placeholder" and node.target in names
+        }
+        derived: set[str] = set()
+        for node in self.nodes:
+            if node.op not in ("call_function", "call_method"):
+                continue
+            taken: list[tuple[str, bool]] = []
+            for argument in split_list(node.args):
+                keyword = _KEYWORD.match(argument)
+                name, text = keyword.groups() if keyword else ("", argument)
+                is_value = value is not None and _is_float(text) and float(text) == value
+                if is_value or text in itself or text in derived:
+                    taken.append((name, text not in derived))
+            if not taken:
+                continue
+            is_arithmetic = _ARITHMETIC.match(node.target) is not None
+            if is_arithmetic and node.dtype is None:
+                (itself if node.target == "item" else derived).add(node.name)
+                continue
+            takes_tensors = is_arithmetic or (
+                _WITH_TENSORS.match(node.target) is not None
+                and not any(name in _NUMBERS_ONLY for name, _ in taken)
+            )
+            called = node.target if node.op == "call_function" else f"Tensor.{node.target}"
+            yield _Use(
+                called.replace("torch._C._nn.", ""),
+                takes_tensors,
+                all(is_direct for _, is_direct in taken),
+                node.sources[-1] if node.sources else None,
+            )
+
+
+def _is_float(text: str) -> bool:
+    return "." in text and _FLOAT.match(text) is not None
