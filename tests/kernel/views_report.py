@@ -136,7 +136,7 @@ def compilation(code: Code, *, kernel: str = "cpp_fused_add_0") -> Compilation:
             advice=[
                 Advice(
                     kind="grad_mode",
-                    what="Every call is made in the same grad mode.",
+                    what="Make all calls in the same grad mode.",
                     code="with torch.no_grad():\n    f(x)",
                     where=CELL,
                 )

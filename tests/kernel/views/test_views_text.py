@@ -39,7 +39,7 @@ C++ wrapper?  Not measured yet. Only the Python wrapper is timed. cs.measure(rep
 limits?       Not measured yet. The time of a call was not broken down. cs.study(report, "layers"),
               in the session that inspected the call, breaks it down.
 1. Avoid recompile 0/0 (x.size(0): 4 → 5)
-   Every call is made in the same grad mode.
+   Make all calls in the same grad mode.
    before the call (cell line 3):
    with torch.no_grad():
        f(x)
@@ -55,7 +55,7 @@ compilation 0/0  cell line 3  1 kernel, 1 guard, 1 graph break  (as in python)
   recompiled: x.size(0): 4 → 5  (0/0)
     dynamic from now on: L['x'].size()[0] → s77
     compiled 7 of at most 8 times; new cases then run in eager
-    → Every call is made in the same grad mode.
+    → Make all calls in the same grad mode.
         with torch.no_grad():
             f(x)
   break: Call to print  (cell line 3)

@@ -305,21 +305,21 @@ class _Adviser:
 
     def _stride(self, reason: str, failure: Failure) -> Iterator[Advice]:
         yield from self._rebound(
-            failure, "contiguous", "Every call gets the same layout.", "{0}.contiguous()"
+            failure, "contiguous", "Give every call the same layout.", "{0}.contiguous()"
         )
 
     def _dtype(self, reason: str, failure: Failure) -> Iterator[Advice]:
         dtype = _SCALARS.get(failure.old)
         if dtype:
-            what = "Every call gets the same dtype."
+            what = "Give every call the same dtype."
             yield from self._rebound(failure, "dtype", what, f"{{0}}.to(torch.{dtype})")
 
     def _requires_grad(self, reason: str, failure: Failure) -> Iterator[Advice]:
         if failure.old == "False":
-            what = "No call computes gradients of {0}. Use it only if they are not needed."
+            what = "Detach {0} in every call, if its gradients are not needed."
             yield from self._rebound(failure, "requires_grad", what, "{0}.detach()")
         else:
-            what = "Every call computes gradients of {0}."
+            what = "Have every call compute gradients of {0}."
             yield from self._rebound(failure, "requires_grad", what, "{0}.requires_grad_()")
 
     def _value(self, reason: str, failure: Failure) -> Iterator[Advice]:
@@ -408,7 +408,7 @@ class _Adviser:
             mode = "enable_grad" if old == "True" else "no_grad"
             yield Advice(
                 kind="grad_mode",
-                what="Every call is made in the same grad mode.",
+                what="Make all calls in the same grad mode.",
                 code=f"with torch.{mode}():\n    {call}",
                 where=self.caller,
             )

@@ -163,6 +163,10 @@ def _described(guard: Guard) -> str:
         return f"{match.group(2)} at {int(match.group(1)):#x}"
     if match := _TYPE.match(guard.expression):
         return match.group(1)
+    if guard.type in ("EQUALS_MATCH", "CONSTANT_MATCH") and guard.expression.startswith(
+        f"{guard.source} == "
+    ):
+        return guard.expression.removeprefix(f"{guard.source} == ")
     if guard.type == "NONE_MATCH" or guard.expression.endswith(" is None"):
         return "None"
     return ""
@@ -174,6 +178,15 @@ def listed_in(expression: str, what: str) -> list[str]:
         if part.startswith(f"{what}=["):
             return split_list(part[len(what) + 2 : -1])
     return []
+
+
+_ATTRIBUTES = ("dispatch_keys", "dtype", "device", "requires_grad")
+"""What a tensor's guard states between its class and its sizes, by position."""
+
+
+def attributes_in(expression: str) -> dict[str, str]:
+    """What a tensor's guard states besides sizes and strides, by kind of failure."""
+    return dict(zip(_ATTRIBUTES, _arguments(expression)[2:6], strict=False))
 
 
 def _arguments(expression: str) -> list[str]:

@@ -6,12 +6,14 @@ may come after a size.
 
 from __future__ import annotations
 
+import json
+import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from ...report import Failure, Guard
-from .compiled_values import Values, listed_in, plain
+from .compiled_values import Values, attributes_in, listed_in, plain
 from .recompile_causes import describe
 
 _LENGTH = re.compile(r"len\((?P<source>.*)\) == (?P<value>\d+)$", re.S)
@@ -27,6 +29,8 @@ _LISTED = 3
 _SPECIALIZED = ("0", "1")
 """Sizes that torch makes no symbol of."""
 _AT_LEAST_TWO = "at least 2"
+_STATE = "GLOBAL_STATE changed: "
+_OF_TENSORS = ("stride", "rank", "dispatch_keys", "dtype", "device", "requires_grad")
 _NONE, _OBJECT = "None", "an object"
 
 
@@ -50,17 +54,8 @@ def other_changes(failure: Failure, earlier: Values | None, now: Values) -> list
     """
     if earlier is None:
         return []
-    values = _facts(now)
-    facts = _facts_with_guards(earlier)
-    for fact, (old, _) in facts.items():
-        if fact.kind == "size" and old in _SPECIALIZED and (size := _symbolic(fact, now)):
-            values.setdefault(fact, size)
-    for fact, new in values.items():
-        guard = earlier.tensor_guard(plain(fact.source))
-        if fact.kind == "size" and new in _SPECIALIZED and guard and _symbolic(fact, earlier):
-            facts.setdefault(fact, (_AT_LEAST_TWO, guard))
-    differing = {fact for fact in facts if fact in values and values[fact] != facts[fact][0]}
-    resized = {fact.source for fact in differing if fact.kind == "size"}
+    differing = _differing(earlier, now)
+    resized = _resized(differing)
     return [
         Failure(
             guard=guard.expression,
@@ -69,15 +64,68 @@ def other_changes(failure: Failure, earlier: Values | None, now: Values) -> list
             kind=fact.kind,
             dimension=fact.dimension,
             old=old,
-            new=values[fact],
+            new=new,
             where=guard.origin,
         )
-        for fact, (old, guard) in facts.items()
-        if fact in differing
-        and not _is_reported(fact, failure)
+        for fact, (old, new, guard) in differing.items()
+        if not _is_reported(fact, failure)
         # Another size has other strides; beside a dynamic size, a static stride is unaffected.
         and not (fact.kind == "stride" and fact.source in resized)
     ]
+
+
+def distance(failure: Failure, earlier: Values | None, now: Values) -> float:
+    """How many values an earlier compilation guards differently from the new one.
+
+    Parameters
+    ----------
+    failure
+        The failed guard that torch reports, which counts in any case.
+    earlier, now
+        What the compilation of that guard, and the new one, guard. What is unknown is far.
+    """
+    if earlier is None:
+        return math.inf
+    differing = _differing(earlier, now)
+    resized = _resized(differing)
+    changed = {
+        _aspect(fact.kind, fact.source, fact.dimension)
+        for fact in differing
+        if not (fact.kind == "stride" and fact.source in resized)
+    }
+    attributes = _attributes(now)
+    for place, attribute in _attributes(earlier).items():
+        if attributes.get(place, attribute) != attribute:
+            changed.add(place)
+    changed.add(
+        ("state", failure.guard.removeprefix(_STATE))
+        if failure.kind in ("grad_mode", "global_state")
+        else _aspect(failure.kind, failure.source, failure.dimension)
+    )
+    return len(changed)
+
+
+def _aspect(kind: str, source: str, dimension: int | None) -> tuple[object, ...]:
+    """What changed of a value: guards on its type, on it and on None say the same."""
+    if kind == "size":
+        return kind, source, dimension
+    return (kind if kind in _OF_TENSORS or kind == "length" else "value"), source
+
+
+def _attributes(values: Values) -> dict[tuple[object, ...], object]:
+    """What guards state of tensors besides sizes and strides, and of the global state."""
+    attributes: dict[tuple[object, ...], object] = {
+        (kind, guard.source): attribute
+        for guard in values.guards
+        if guard.type == "TENSOR_MATCH"
+        for kind, attribute in attributes_in(guard.expression).items()
+    }
+    try:
+        state = json.loads(values.global_state())
+    except ValueError:
+        return attributes
+    modes = state.items() if isinstance(state, dict) else ()
+    return attributes | {("state", name): mode for name, mode in modes}
 
 
 def other_guards(failure: Failure, changes: Sequence[Failure]) -> str:
@@ -94,6 +142,28 @@ def some(texts: Sequence[str]) -> str:
     more = len(texts) - _LISTED
     listed = ", ".join(texts[:_LISTED] if more > 1 else texts)
     return f"{listed} and {more} more" if more > 1 else listed
+
+
+def _differing(earlier: Values, now: Values) -> dict[_Fact, tuple[str, str, Guard]]:
+    """What two compilations state differently: the values of both, and the earlier guard."""
+    values = _facts(now)
+    facts = _facts_with_guards(earlier)
+    for fact, (old, _) in facts.items():
+        if fact.kind == "size" and old in _SPECIALIZED and (size := _symbolic(fact, now)):
+            values.setdefault(fact, size)
+    for fact, new in values.items():
+        guard = earlier.tensor_guard(plain(fact.source))
+        if fact.kind == "size" and new in _SPECIALIZED and guard and _symbolic(fact, earlier):
+            facts.setdefault(fact, (_AT_LEAST_TWO, guard))
+    return {
+        fact: (old, values[fact], guard)
+        for fact, (old, guard) in facts.items()
+        if fact in values and values[fact] != old
+    }
+
+
+def _resized(differing: Iterable[_Fact]) -> set[str]:
+    return {fact.source for fact in differing if fact.kind == "size"}
 
 
 def _symbolic(fact: _Fact, values: Values) -> str:
@@ -119,6 +189,8 @@ def _is_reported(fact: _Fact, failure: Failure) -> bool:
     """Whether it is the failure itself; another size, or the layout, of the tensor is not."""
     if failure.kind == "size" and fact.kind in ("size", "stride"):
         return fact == (failure.kind, failure.source, failure.dimension)
+    if failure.kind in ("dtype", "requires_grad") and fact.kind == "stride":
+        return False
     source = failure.source
     return fact.source == source or (
         bool(source) and fact.source.startswith((f"{source}.", f"{source}["))

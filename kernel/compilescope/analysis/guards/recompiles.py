@@ -13,7 +13,7 @@ from .advice import advise, agree, raise_limit
 from .compiled_values import Values
 from .frames import Caller, caller_of, traced_frame
 from .number_uses import NumberUses
-from .other_changes import other_changes
+from .other_changes import distance, other_changes
 from .recompile_causes import add_causes
 from .recompile_reason import read_failure
 from .symbols import read_constants, read_symbols
@@ -25,8 +25,8 @@ class Memory:
     def __init__(self) -> None:
         self.values: dict[str, Values] = {}
         self.earlier: dict[str, list[str]] = {}
-        self.failed: dict[tuple[str, str], str] = {}
-        """A compilation and its guard → the compilation for which it first failed."""
+        self.failed: dict[tuple[str, str, str], str] = {}
+        """A compilation, its guard and what changed → the compilation for which it first failed."""
         self.callers: dict[str, Caller | None] = {}
         """Each frame's first call."""
         self.traced: dict[str, tuple[SourceLine, SourceLine]] = {}
@@ -116,10 +116,36 @@ def _complete(
     failures = [
         (reason, read_failure(reason, values_by_id, values)) for reason in recompile.reasons
     ]
+    seen = [
+        failure
+        for _, failure in failures
+        if memory.failed.setdefault(
+            (failure.compilation, failure.guard, failure.kind), compilation.id
+        )
+        != compilation.id
+    ]
+
+    # The compilation that differs least from the new one shows what the call changed.
+    distances = [
+        distance(failure, values_by_id.get(failure.compilation), values) for _, failure in failures
+    ]
+    # What no fact shows, such as the backend, may differ from other compilations too.
+    order = sorted(
+        range(len(failures)),
+        key=lambda place: (
+            distances[place],
+            failures[place][1].kind != "other",
+            failures[place][1] in seen,
+        ),
+    )
+    nearest = [failures[place] for place in order if distances[place] == distances[order[0]]]
+    failures = [failures[place] for place in order]
     recompile.failures = [failure for _, failure in failures]
     previous = values_by_id.get(recompile.previous) or (
         values_by_id.get(before[-1]) if before else None
     )
+    if failures and failures[0][1].compilation:
+        recompile.previous = failures[0][1].compilation
     became = {
         values.full(source) or source: symbol.name
         for source, symbol in values.symbols.items()
@@ -132,15 +158,9 @@ def _complete(
     earlier = len(before) if cached is None else cached
     recompile.count = earlier if given_up else earlier + 1
     recompile.limit = logged_count(settings.get("recompile_limit"))
-    seen = [
-        failure
-        for _, failure in failures
-        if memory.failed.setdefault((failure.compilation, failure.guard), compilation.id)
-        != compilation.id
-    ]
     first = values_by_id.get(before[0]) if before else None
     recompile.advice = advise(
-        failures,
+        nearest,
         frame=traced,
         caller=caller_of(records),
         settings=settings,

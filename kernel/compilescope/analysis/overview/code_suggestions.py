@@ -13,6 +13,7 @@ from ...report import (
     STACK_VALUE,
     Advice,
     Compilation,
+    Failure,
     Recompile,
     RecompileCause,
     Report,
@@ -44,15 +45,18 @@ _SIZES = ("mark_dynamic", "dynamic")
 def against_recompiles(variant: VariantReport, now: VariantReport | None) -> Iterator[Ranked]:
     """Suggestions against recompiles: one for all recompiles that the same change removes."""
     by_change: dict[_Change, list[tuple[Compilation, Recompile, Advice]]] = {}
-    causes_by_id = _causes(variant.compilations)
-    group_by_guard: dict[tuple[str, str], _Change] = {}
+    group_by_guard: dict[tuple[str, str, str], _Change] = {}
     for compilation in variant.compilations:
         recompile = compilation.recompile
         if recompile is not None and recompile.advice:
             advice = recompile.advice[0]
             change = _change(compilation, recompile, advice)
             frame = compilation.id.partition("/")[0]
-            guards = [(frame, failure.source) for failure in recompile.failures if failure.source]
+            guards = [
+                (frame, failure.source, f"{failure.kind} {_direction(failure)}")
+                for failure in recompile.failures
+                if failure.source
+            ]
             if recompile.given_up and guards and guards[0] in group_by_guard:
                 # The last compilation of a frame that hit the limit does not name its caller. The
                 # change that removes the other recompiles of the same guard removes it too.
@@ -74,7 +78,7 @@ def against_recompiles(variant: VariantReport, now: VariantReport | None) -> Ite
         yield Ranked(
             _GIVEN_UP if given_up else _promise(took_s),
             Suggestion(
-                what=f"Avoid {which}{_in_title([causes_by_id[id_] for id_ in ids])}",
+                what=f"Avoid {which}{_in_title([recompile for _, recompile, _ in ended])}",
                 why=f"{given_up}{advice.what}",
                 gain=f"costs {duration(took_s * 1e6)} of compile time" if took_s else "",
                 basis="measured" if took_s else "unknown",
@@ -85,6 +89,11 @@ def against_recompiles(variant: VariantReport, now: VariantReport | None) -> Ite
                 **_dynamic(advice, now),
             ),
         )
+
+
+def _direction(failure: Failure) -> str:
+    """The old value of what has few: detaching a tensor does not help where others need it."""
+    return failure.old if failure.kind in ("requires_grad", "dtype", "grad_mode") else ""
 
 
 class _Change(NamedTuple):
@@ -156,37 +165,18 @@ def _dynamic(advice: Advice, now: VariantReport | None) -> dict[str, Any]:
     return {"requested": dynamic_variant, "trial": "dynamic=True"}
 
 
-def _causes(compilations: Sequence[Compilation]) -> dict[str, list[RecompileCause]]:
-    """The causes of each recompile, by compile id.
-
-    Guards that failed for an earlier recompile too are left out: it led to a newer compilation,
-    whose guards count.
-    """
-    causes_by_id: dict[str, list[RecompileCause]] = {}
-    failed: set[tuple[str, str]] = set()
-    for compilation in compilations:
-        if compilation.recompile is None:
-            continue
-        causes, fresh = compilation.recompile.causes, []
-        for cause in causes:
-            guards = {(guarded, cause.guard) for guarded in cause.compilations}
-            if not guards or guards - failed:
-                fresh.append(cause)
-            failed |= guards
-        causes_by_id[compilation.id] = fresh or causes
-    return causes_by_id
-
-
-def _in_title(recompiles: Sequence[Sequence[RecompileCause]]) -> str:
+def _in_title(recompiles: Sequence[Recompile]) -> str:
     """What changed, as `` (x.size(0): 8 → 9; n: 1 → 2, …)``: the ellipsis is for other values.
+
+    Of a recompile it names the first cause, which the advice is on.
 
     Empty if it is more than two things, or if one of them has no values, or no name.
     """
     by_subject: dict[str, dict[str, RecompileCause]] = {}
-    for causes in recompiles:
-        for subject, cause in {cause.subject: cause for cause in reversed(causes)}.items():
-            by_subject.setdefault(subject, {}).setdefault(cause.text, cause)
-    if not all(recompiles) or len(by_subject) > _NAMED_CAUSES:
+    for recompile in recompiles:
+        for cause in recompile.causes[:1]:
+            by_subject.setdefault(cause.subject, {}).setdefault(cause.text, cause)
+    if not all(recompile.causes for recompile in recompiles) or len(by_subject) > _NAMED_CAUSES:
         return ""
     words = []
     for subject, causes_by_text in by_subject.items():

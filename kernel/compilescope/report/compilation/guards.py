@@ -133,11 +133,12 @@ class Recompile(Struct):
     reasons: list[str]
     """torch's messages: for each earlier compilation of the frame, the guard that failed."""
     previous: str = ""
-    """The compile id whose guards failed."""
+    """The compile id whose guards failed: of several, the one that differs least from the call."""
     failures: list[Failure] = []
     """The guards that failed."""
     causes: list[RecompileCause] = []
-    """The failed guards in words, equal ones of several compilations once, the newest first."""
+    """The failed guards in words, equal ones of several compilations once. Those of the
+    compilation that differs least from the call come first."""
     became_dynamic: list[str] = []
     """The sizes and numbers that are symbolic from here on: ``L['x'].size()[0] → s0``."""
     count: int | None = None

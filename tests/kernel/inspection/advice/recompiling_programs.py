@@ -170,6 +170,15 @@ STRIDE = Program(
     "def f(x):\n    return x + 1",
     "for x in (torch.ones(4, 3), torch.ones(3, 4).t()):\n    compiled(x)",
 )
+LAID_OUT = Program(
+    "def f(x):\n    return x + 1",
+    "for x in (torch.ones(4, 3), torch.ones(4, 3, requires_grad=True), torch.ones(3, 4).t()):\n"
+    "    compiled(x)",
+)
+"""The last call differs from the first in its layout, from the second in its gradient too."""
+LAID_OUT_AT_LIMIT = LAID_OUT._replace(
+    compile="torch._dynamo.config.recompile_limit = 2\n" + LAID_OUT.compile
+)
 DTYPE = Program(
     "def f(x):\n    return x + 1",
     "for x in (torch.ones(4), torch.ones(4, dtype=torch.float64)):\n    compiled(x)",
@@ -203,6 +212,7 @@ TEXT = Program(
     "def f(x, mode):\n    return x.sin() if mode == 'sin' else x.cos()",
     "for mode in ('sin', 'cos'):\n    compiled(torch.ones(4), mode)",
 )
+OPTIONAL = TEXT._replace(calls=TEXT.calls.replace("('sin', 'cos')", "(None, 'sin')"))
 KEYS = Program(
     "def f(q):\n    return sum(q.values())\no = torch.ones(2)",
     "for q in ({'a': o}, {'a': o, 'b': o}, {'a': o, 'c': o}, {'a': o, 'c': 1}):\n    compiled(q)",

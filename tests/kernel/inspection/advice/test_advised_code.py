@@ -10,6 +10,8 @@ from compilescope.report import Failure, SourceLine
 from .recompiling_programs import (
     COUNTER_TO_LIMIT,
     KEYS,
+    LAID_OUT,
+    LAID_OUT_AT_LIMIT,
     LENGTH,
     NUMBER_THEN_TEXT,
     SIZES,
@@ -124,6 +126,35 @@ def test_a_title_names_the_causes_of_all_its_recompiles_or_none(
 ) -> None:
     suggestions = suggestions_of(run(program.define, program.compile, program.calls))
     assert [suggestion.what for suggestion in suggestions] == what
+
+
+def test_the_compilation_that_differs_least_shows_what_to_change() -> None:
+    before = run(LAID_OUT.define, LAID_OUT.compile, LAID_OUT.calls)
+    recompile = before.compilations[-1].recompile
+    assert recompile is not None
+    assert (recompile.cause, recompile.previous) == ("x.stride(0): 3 → 1", "0/0")
+    assert {
+        suggestion.what: suggestion.code.splitlines()[0] for suggestion in suggestions_of(before)
+    } == {
+        "Avoid recompile 0/1 (x.requires_grad: False → True)": "x = x.detach()",
+        "Avoid recompile 0/2 (x.stride(0): 3 → 1)": "x = x.contiguous()",
+    }
+    contiguous = LAID_OUT.calls.replace("compiled(x)", "compiled(x.contiguous())")
+    after = run(LAID_OUT.define, LAID_OUT.compile, contiguous)
+    assert [compilation.id for compilation in after.compilations] == ["0/0", "0/1"]
+
+
+def test_at_the_limit_a_tensor_is_not_detached_that_needs_no_gradient() -> None:
+    ran = run(LAID_OUT_AT_LIMIT.define, LAID_OUT_AT_LIMIT.compile, LAID_OUT_AT_LIMIT.calls)
+    (detached,) = [advice for advice in suggestions_of(ran) if "detach()" in advice.code]
+    assert detached.what == "Avoid recompile 0/1 (x.requires_grad: False → True)"
+
+
+def test_another_layout_is_said_beside_a_gradient() -> None:
+    first, _, last = LAID_OUT.calls.partition("torch.ones(4, 3, requires_grad=True), ")
+    both = f"{first}{last.replace('t())', 't().requires_grad_())')}"
+    (suggestion,) = suggestions_of(run(LAID_OUT.define, LAID_OUT.compile, both))
+    assert suggestion.why.startswith("Other guards of 0/0 fail too: x.stride(0): 3 → 1")
 
 
 def test_a_module_without_a_known_name_is_not_named() -> None:

@@ -24,6 +24,7 @@ from .recompiling_programs import (
     MODE,
     NO_GRADIENT,
     OPTIMIZER,
+    OPTIONAL,
     SIZES,
     STRIDE,
     TEXT,
@@ -60,6 +61,7 @@ pytestmark = pytest.mark.usefixtures("settings_kept")
         (FILLED, ("length", "L['xs']", None, "0", "2"), "len(xs): 0 → 2"),
         (EMPTIED, ("length", "L['xs']", None, "2", "0"), "len(xs): 2 → 0"),
         (TEXT, ("value", "L['mode']", None, "'sin'", "'cos'"), "mode: 'sin' → 'cos'"),
+        (OPTIONAL, ("value", "L['mode']", None, "None", "'sin'"), "mode: None → 'sin'"),
     ],
 )
 def test_which_guard_failed_and_on_what(
