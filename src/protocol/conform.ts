@@ -1594,6 +1594,7 @@ export function conformTiming(value: unknown): void {
   o.keeping = text(o.keeping, 'keeping', 'unchanged');
   o.changes = field(o.changes, 'changes', listOfText, emptyList);
   o.recompiles = text(o.recompiles, 'recompiles', '');
+  o.other_recompiles = field(o.other_recompiles, 'other_recompiles', listOfText, emptyList);
   o.first_recompiles = field(o.first_recompiles, 'first_recompiles', listOfText, emptyList);
   o.speedup = field(o.speedup, 'speedup', nullableSpeedup, none);
   o.turns = text(o.turns, 'turns', '');

@@ -2967,6 +2967,7 @@ export interface Timing {
   keeping: 'copied' | 'restored' | 'unchanged';
   changes: string[];
   recompiles: string;
+  other_recompiles: string[];
   first_recompiles: string[];
   speedup: Speedup | null;
   turns: string;

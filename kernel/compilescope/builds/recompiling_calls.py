@@ -6,9 +6,12 @@ import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from ..analysis.assemble import assemble
 from ..analysis.guards.conditions import as_written
 from ..analysis.guards.failed_guard import parse_failure
 from ..analysis.guards.logged_reasons import parse_recompile
+from ..analysis.guards.other_changes import other_changes
+from ..analysis.guards.recompiles import Memory
 from ..capture.live import recording
 from ..capture.records import Record
 from ..isolation.code_swap import CodeCopies
@@ -36,6 +39,8 @@ class RecompilingCalls(NamedTuple):
 
     always: str = ""
     """The value for which every call recompiles; empty if there is none."""
+    others: Sequence[str] = ()
+    """The other values that every call changes although guards compare them."""
     first: Sequence[str] = ()
     """If not every call recompiles: the value of the second call, the third, …, until one does
     not recompile."""
@@ -43,6 +48,7 @@ class RecompilingCalls(NamedTuple):
     def note(self, timing: Timing) -> None:
         """Adds them to the timing of the calls."""
         timing.recompiles, timing.first_recompiles = self.always, list(self.first)
+        timing.other_recompiles = list(self.others)
 
 
 def with_guards_of(variant: Variant) -> Variant:
@@ -80,6 +86,7 @@ def recompiling_calls(
     begin()
     code_copies.install(code_copies.copy())
     values: list[str] = []
+    last: list[Record] = []
     try:
         with quiet():
             compiled = compile_callable(fn, **given_by(guards))
@@ -92,9 +99,11 @@ def recompiling_calls(
                 if not (value := _value(records)):
                     return RecompilingCalls(first=values)
                 values.append(value)
+                before, last = last, records
     except CALL_ERRORS:  # the variants' own calls report the failure
         return RecompilingCalls()
-    return RecompilingCalls(always=values[-1])
+    others = [value for value in _changed([*before, *last]) if value != values[-1]]
+    return RecompilingCalls(always=values[-1], others=others)
 
 
 def _value(records: Sequence[Record]) -> str:
@@ -104,6 +113,27 @@ def _value(records: Sequence[Record]) -> str:
             recompile = parse_recompile(record.payload)
             for reason in recompile.reasons:
                 guard = reason.removeprefix(f"{recompile.previous}: ").partition("  #")[0].strip()
-                value = as_written(parse_failure(guard).source or guard)
-                return _LENGTH.sub(r"\1", _REGISTERED.sub(r".\1", value))
+                return _written(parse_failure(guard).source or guard)
     return ""
+
+
+def _changed(records: Sequence[Record]) -> list[str]:
+    """What the guards of two calls in a row state differently: torch reports only the first.
+
+    A number that Dynamo has made a symbol by then is not among it.
+    """
+    memory = Memory()
+    changed: dict[str, None] = {}
+    for compilation in assemble(records, variant="", memory=memory):
+        now = memory.values.get(compilation.id)
+        for failure in compilation.recompile.failures if compilation.recompile else ():
+            earlier = memory.values.get(failure.compilation)
+            if earlier is not None and now is not None:
+                failures = [failure, *other_changes(failure, earlier, now)]
+                changed.update(dict.fromkeys(_written(one.source or one.guard) for one in failures))
+    return list(changed)
+
+
+def _written(value: str) -> str:
+    """A guarded value as the code writes it."""
+    return _LENGTH.sub(r"\1", _REGISTERED.sub(r".\1", as_written(value)))

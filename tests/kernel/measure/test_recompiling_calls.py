@@ -52,6 +52,34 @@ class Recording(nn.Module):
         return x + 1
 
 
+class CountingAndRecording(Recording):
+    """Changes two values, which one guard each compares."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.calls = 0
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.count()
+        return x * self.calls + len(self.results)
+
+    def count(self) -> None:
+        self.calls += 1
+        self.results.append(torch.zeros(()))
+
+
+class CountingOutside(CountingAndRecording):
+    """Leaves the number, or both values, to its caller."""
+
+    def __init__(self, *, both: bool) -> None:
+        super().__init__()
+        self.both = both
+
+    def count(self) -> None:
+        if not self.both:
+            self.results.append(torch.zeros(()))
+
+
 class Emptying(nn.Module):
     """Keeps the result of the last call alone in a list."""
 
@@ -126,6 +154,22 @@ def test_a_call_that_always_recompiles_is_said_to() -> None:
     assert model.calls == 0
     # As many compilations as torch's limit allows.
     assert compilations_of(model) == 7
+
+
+def test_all_values_that_guards_compare_are_to_be_changed_outside() -> None:
+    report = inspect(CountingAndRecording())
+    timing = report.variant("captured").timing
+    assert timing is not None
+    values = {timing.recompiles, *timing.other_recompiles}
+    assert values == {"self.calls", "self.results"}
+    text = " ".join(str(report).split())
+    named = f"Change {timing.recompiles} and {timing.other_recompiles[0]} outside the compiled code"
+    assert f"1. {named}, or keep them in tensors: avoids recompiles" in text
+    # No call after the change was measured.
+    assert "beyond torch's limit (measured)" not in text
+    # A change for one of them alone avoids nothing, for both all.
+    assert compilations_of(CountingOutside(both=False)) == 7
+    assert compilations_of(CountingOutside(both=True)) == 1
 
 
 def test_a_list_that_grows_in_each_call_recompiles() -> None:

@@ -44,8 +44,9 @@ _TENSOR_LR = (
     "constant: dynamic=True does not avoid the recompile."
 )
 _CYCLE_MOMENTUM = (
-    "Pass cycle_momentum=False to the scheduler (OneCycleLR, CyclicLR), which changes {0}. The "
-    "optimizer compiles it as a constant: dynamic=True does not avoid the recompile."
+    "If the momentum need not change, pass cycle_momentum=False to the scheduler (OneCycleLR, "
+    "CyclicLR). The optimizer compiles {0} as a constant: dynamic=True does not avoid the "
+    "recompile."
 )
 
 

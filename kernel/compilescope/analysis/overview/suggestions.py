@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ...report import (
@@ -124,13 +124,20 @@ def _measured(report: Report, now: VariantReport) -> Iterator[Ranked]:
     If every call recompiles, none is: calls end in eager, and only that is worth a change.
     """
     if changed := always_recompiles(now):
+        others = now.timing.other_recompiles if now.timing is not None else []
         yield Ranked(
             1.0,
             Suggestion(
-                what=f"Change {changed} outside the compiled code, or keep it in a tensor",
-                why="Every call changes it, and a guard compares it.",
+                what=f"Change {_listed([changed, *others])} outside the compiled code, or keep "
+                + ("them in tensors" if others else "it in a tensor"),
+                why=(
+                    "Every call changes all of them, and guards compare them: a change for one "
+                    "alone does not avoid the recompiles."
+                    if others
+                    else "Every call changes it, and a guard compares it."
+                ),
                 gain="avoids recompiles, and eager beyond torch's limit",
-                basis="measured",
+                # The recompiles were counted, but not the calls after such a change.
                 view="recompiles",
             ),
         )
@@ -181,6 +188,13 @@ def _measured(report: Report, now: VariantReport) -> Iterator[Ranked]:
                 view="timings",
             ),
         )
+
+
+def _listed(values: Sequence[str]) -> str:
+    more = len(values) - _LISTED
+    if more > 0:
+        return f"{', '.join(values[:_LISTED])} and {more} more"
+    return " and ".join(filter(None, [", ".join(values[:-1]), values[-1]]))
 
 
 def _same_code(report: Report, now: VariantReport) -> set[str]:
@@ -277,6 +291,8 @@ def _estimates(now: VariantReport, help_: Help, report: Report) -> tuple[float, 
     return pair[0], pair[1]
 
 
+_LISTED = 4
+"""How many values a suggestion names."""
 _LEAST = 0.01
 """The smallest share of a call that a change must save to be suggested."""
 _SAVES = {GRAPHS[0]: ("wrapper", "launches"), GUARDS[0]: ("guards",)}

@@ -119,9 +119,9 @@ class Advice(Struct):
     """What to change, as code to paste."""
 
     kind: str
-    """mark_dynamic, dynamic, specialize_float, tensor, attribute, limit, …"""
+    """mark_dynamic, dynamic, specialize_float, tensor, scalar_argument, constant, limit, …"""
     what: str
-    """One sentence: what the change does."""
+    """What the change does, or what to change."""
     code: str = ""
     where: SourceLine | None = None
     """Where to paste it."""

@@ -157,6 +157,9 @@ class Timing(Struct):
     """The value that every call changes although a guard compares it: ``self.steps``. Each call
     then compiles again, up to torch's limit; the time is that of calls whose state was restored,
     if `keeping` says so. Empty if there is none."""
+    other_recompiles: list[str] = []
+    """Further values that every call changes although guards compare them; torch reports only the
+    first. Each of them alone recompiles, too."""
     first_recompiles: list[str] = []
     """Calls in a row recompile from the second on, until one does not: the value for which each of
     them does, such as ``self.mask``. The time is that of later calls. Empty if every call
