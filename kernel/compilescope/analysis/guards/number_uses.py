@@ -27,6 +27,8 @@ _NUMBERS_ONLY = ("alpha", "rounding_mode")
 """Their arguments for which that does not hold."""
 _KEYWORD = re.compile(r"(\w+)=(?!=)(.*)$", re.S)
 _FLOAT = re.compile(r"-?\d+(?:\.\d*)?(?:e[+-]?\d+)?$")
+_DERIVED = re.compile(r"\(.*\) == \(?-?\d+\.[\de+.-]*\)?$")
+"""The guard on a float that was computed from a symbol and became a constant."""
 _OPTIMIZER = re.compile(r"[/\\]torch[/\\]optim[/\\]")
 _LEARNING_RATE = re.compile(r"\.param_groups\[\d+\]\['lr'\]")
 _MOMENTUM = re.compile(r"\.param_groups\[\d+\]\['(?:betas|momentum)'\]")
@@ -68,7 +70,7 @@ class NumberUses:
     constants
         Sources that torch made symbols of, and then constants.
     derived
-        Expressions of guards on results that became constants: ``((-1.0)*L['lr']) == -0.1``.
+        Expressions of guards on what was computed from symbols: ``((-1.0)*L['lr']) == -0.1``.
     nodes
         The nodes of Dynamo's graph.
     symbols
@@ -98,8 +100,13 @@ class NumberUses:
         return (
             source in self.constants
             or source.startswith("(")
-            or any(source in expression for expression in self.derived)
+            or (failure.kind == "value" and self._is_in_constant(source))
             or self._is_number_only(failure)
+        )
+
+    def _is_in_constant(self, source: str) -> bool:
+        return bool(source) and any(
+            source in expression and _DERIVED.match(expression) for expression in self.derived
         )
 
     def _is_number_only(self, failure: Failure) -> bool:

@@ -282,6 +282,10 @@ ROWS = Program(
     "def f(x, n):\n    return x + torch.zeros(n, 4)",
     "for n in (2, 3, 4):\n    compiled(torch.ones(4), n)",
 )
+DIVIDED = Program(
+    "def f(x, n):\n    return x.view(n, x.shape[0] // n) + 1",
+    "for n in (2, 4):\n    compiled(torch.ones(16), n)",
+)
 REPEATED = Program(
     "def f(x, n):\n    for i in range(n):\n        x = x.sin()\n    return x",
     "for n in (2, 3, 4):\n    compiled(torch.ones(4), n)",
