@@ -102,7 +102,12 @@ def distance(failure: Failure, earlier: Values | None, now: Values) -> float:
         if failure.kind in ("grad_mode", "global_state")
         else _aspect(failure.kind, failure.source, failure.dimension)
     )
-    return len(changed)
+    replaced = tuple(
+        f"{aspect[1]}{access}" for aspect in changed if aspect[0] == "value" for access in ".["
+    )
+    # The parts of an object of another type are not comparable: they differ, too.
+    parts = {fact.source for fact in _facts(earlier).keys() ^ _facts(now).keys()}
+    return len(changed) + sum(part.startswith(replaced) for part in parts)
 
 
 def _aspect(kind: str, source: str, dimension: int | None) -> tuple[object, ...]:

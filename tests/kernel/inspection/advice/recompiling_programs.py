@@ -179,6 +179,18 @@ LAID_OUT = Program(
 LAID_OUT_AT_LIMIT = LAID_OUT._replace(
     compile="torch._dynamo.config.recompile_limit = 2\n" + LAID_OUT.compile
 )
+EXCHANGED = Program(
+    "class Part(nn.Module):\n"
+    "    def __init__(self, rank):\n"
+    "        super().__init__()\n"
+    "        self.down, self.up = nn.Linear(3, rank), nn.Linear(rank, 3)\n"
+    "    def forward(self, x):\n"
+    "        return self.up(self.down(x))\n"
+    "net = nn.Sequential(nn.Linear(3, 3))",
+    "for part in (net[0], Part(4), Part(8)):\n    net[0] = part\n    compiled(torch.ones(2, 3))",
+    "compiled = torch.compile(net, backend='eager')",
+)
+"""The last two modules differ in their sizes, the first one in its type."""
 DTYPE = Program(
     "def f(x):\n    return x + 1",
     "for x in (torch.ones(4), torch.ones(4, dtype=torch.float64)):\n    compiled(x)",

@@ -9,6 +9,7 @@ from compilescope.report import Failure, SourceLine
 
 from .recompiling_programs import (
     COUNTER_TO_LIMIT,
+    EXCHANGED,
     KEYS,
     LAID_OUT,
     LAID_OUT_AT_LIMIT,
@@ -142,6 +143,14 @@ def test_the_compilation_that_differs_least_shows_what_to_change() -> None:
     contiguous = LAID_OUT.calls.replace("compiled(x)", "compiled(x.contiguous())")
     after = run(LAID_OUT.define, LAID_OUT.compile, contiguous)
     assert [compilation.id for compilation in after.compilations] == ["0/0", "0/1"]
+
+
+def test_an_object_of_the_same_type_differs_less_than_one_of_another() -> None:
+    ran = run(EXCHANGED.define, EXCHANGED.compile, EXCHANGED.calls)
+    recompile = ran.compilations[-1].recompile
+    assert recompile is not None
+    assert recompile.previous == "0/1"
+    assert recompile.cause.endswith(": 4 → 8")
 
 
 def test_at_the_limit_a_tensor_is_not_detached_that_needs_no_gradient() -> None:
