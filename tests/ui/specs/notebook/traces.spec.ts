@@ -91,9 +91,9 @@ test.describe('in JupyterLab', () => {
     });
 
     await test.step('the list is filtered, and a row is shown in all views', async () => {
-      await view.getByLabel('Show').selectOption('recompiled');
-      await expect(view).toContainText('4 of 6 compilations');
       await view.getByLabel('At least').fill('1');
+      await expect(view).toContainText('4 of 6 compilations');
+      await view.getByLabel('Show').selectOption('recompiled');
       await expect(view).toContainText('2 of 6 compilations');
       await view.getByLabel('At least').fill('');
       await view.getByRole('row', { name: /^rank 1 0\/1 / }).click();
