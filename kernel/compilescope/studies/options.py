@@ -24,7 +24,7 @@ class StudyOption(NamedTuple):
 
     name: str
     """The argument of ``cs.study``, and the switch of ``%%compile`` after its hyphens."""
-    one: str
+    kind: str
     """What one selected name stands for, with its article."""
     title: str
     """What the names select, as a plural in lower case."""
@@ -57,6 +57,6 @@ def check_names(option: StudyOption, names: Iterable[str], allowed: Sequence[str
     wrong = [name for name in names if name not in allowed]
     if wrong:
         raise CompilescopeError(
-            f"{option.name}: {wrong[0]!r} is not {option.one}.",
+            f"{option.name}: {wrong[0]!r} is not {option.kind}.",
             remedy=f"The names are {', '.join(allowed)}.",
         )

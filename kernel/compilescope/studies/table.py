@@ -223,7 +223,7 @@ STUDIES: dict[str, Study] = {
             options=(
                 StudyOption(
                     name="ways",
-                    one="a way to deploy this call",
+                    kind="a way to deploy this call",
                     title="ways to measure",
                     choices=_ways,
                 ),

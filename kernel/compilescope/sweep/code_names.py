@@ -21,7 +21,7 @@ def chains(code: types.CodeType) -> set[Chain]:
 
     Names of enclosing functions are among them.
     """
-    found: set[Chain] = set()
+    read: set[Chain] = set()
     for each in _codes(code):
         instructions = _instructions(each)
         for at, instruction in enumerate(instructions):
@@ -31,8 +31,8 @@ def chains(code: types.CodeType) -> set[Chain]:
                 lambda following: following.opname in _ATTRIBUTES,
                 itertools.islice(instructions, at + 1, None),
             )
-            found.add((str(instruction.argval), *(str(each.argval) for each in after)))
-    return found
+            read.add((str(instruction.argval), *(str(each.argval) for each in after)))
+    return read
 
 
 def imported_packages(code: types.CodeType, package: str) -> set[str]:
@@ -43,7 +43,7 @@ def imported_packages(code: types.CodeType, package: str) -> set[str]:
     package
         That of the code, which relative imports are from.
     """
-    found = set()
+    packages = set()
     for each in _codes(code):
         instructions = _instructions(each)
         for at, instruction in enumerate(instructions):
@@ -51,8 +51,8 @@ def imported_packages(code: types.CodeType, package: str) -> set[str]:
                 # Before it: the level, then the names.
                 level = instructions[at - 2].argval
                 name = package if level else str(instruction.argval)
-                found.add(name.partition(".")[0])
-    return found - {""}
+                packages.add(name.partition(".")[0])
+    return packages - {""}
 
 
 def _instructions(code: types.CodeType) -> list[dis.Instruction]:
