@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import threading
 import time
 from pathlib import Path
@@ -97,12 +98,13 @@ def test_a_cell_shows_the_time_within_a_step_and_nothing_once_it_has_ended(
     monkeypatch.setattr(progress, "_CLOCK_S", 0.001)
     line = progress.Line()
     line.start()
-    usual = Usual(about_s=40, longest_s=45)
+    usual = Usual(about_s=4000, longest_s=4500)
     line.show(Progress(step="building", began=time.monotonic() - 12.5, usual=usual))
     ticked.wait()
     line.clear()
     assert shown[0] == "starting …"
-    assert shown[1] == shown[-1] == "building, 12 s of about 40 s …"
+    for text in shown[1], shown[-1]:
+        assert _seconds(r"building, (\d+) s of about .+ …", text) >= 12
     # By this the front end finds it after a restart.
     assert all(mark == {"compilescope": "unfinished"} for mark in marks)
     count = len(shown)
@@ -129,8 +131,15 @@ def test_a_terminal_shows_the_time_within_a_step(monkeypatch: pytest.MonkeyPatch
         line.show(Progress(step="building", began=time.monotonic() - 12.5))
         ticked.wait()
     line.clock.join()
-    assert "\r\033[Kbuilding (12 s) …" in terminal.getvalue()
+    assert _seconds(r"(?s).*\r\033\[Kbuilding \((\d+) s\) ….*", terminal.getvalue()) >= 12
     assert terminal.getvalue().endswith("\r\033[K")
+
+
+def _seconds(pattern: str, text: str) -> int:
+    """The number that the text shows: how long a busy machine takes is not known."""
+    match = re.fullmatch(pattern, text)
+    assert match is not None, text
+    return int(match[1])
 
 
 class Signalled(io.StringIO):
@@ -158,9 +167,10 @@ def test_long_work_gives_a_sign_of_life_where_there_is_no_terminal(
         monkeypatch.setattr(progress, "_PLAIN_S", 0.01)
         # What the work prints is caught meanwhile.
         monkeypatch.setattr("sys.stderr", io.StringIO())
-        assert file.written.wait(60)
+        assert file.written.wait(600)
     line.clock.join()
-    assert set(file.getvalue().splitlines()) == {"compilescope: python: building (12 s) …"}
+    for text in file.getvalue().splitlines():
+        assert _seconds(r"compilescope: python: building \((\d+) s\) …", text) >= 12
 
 
 class Unread(io.StringIO):

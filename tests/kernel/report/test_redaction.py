@@ -406,7 +406,7 @@ def test_no_text_takes_the_square_of_its_length(piece: str) -> None:
     result.problems = [Problem(severity="error", what=text, why=text, detail=f"Traceback {text}")]
     start = time.process_time()
     result.redacted()
-    assert time.process_time() - start < 5
+    assert time.process_time() - start < 30
 
 
 def test_a_report_that_is_nested_too_deep_is_refused_clearly() -> None:

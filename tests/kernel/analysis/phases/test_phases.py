@@ -291,7 +291,8 @@ def test_warm_caches_are_hit(built):
     assert warm is not None
     assert cold is not None
     assert (cold.cold, warm.cold) == (True, False)
-    assert warm.total_s < 0.5 * cold.total_s
+    # What hits spare. Which takes longer is the machine's: a busy one can hold up either.
+    assert set(cold.parts) - set(warm.parts) >= {"aot_autograd", "inductor", "code_generation"}
     names = {phase.name for phase in walk(compilation.warm_phases)}
     assert "AOTAutogradCache._lookup" in names
     assert not [name for name in names if name.startswith("CppBuilder")]
