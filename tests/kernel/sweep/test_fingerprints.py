@@ -142,7 +142,18 @@ def test_the_function_inside_a_library_decorator_counts(helpers: Helpers) -> Non
         ({*"ab", len}, {*"ab", abs}),
         (list(range(2000)), [*range(1999), 0]),
     ],
-    ids=str,
+    ids=[
+        "function",
+        "operator",
+        "method",
+        "ufunc",
+        "array",
+        "pattern",
+        "deque",
+        "range",
+        "set",
+        "list",
+    ],
 )
 def test_values_of_c_types_count(one: object, other: object) -> None:
     assert cell_ids.identity(one) == cell_ids.identity(one)
