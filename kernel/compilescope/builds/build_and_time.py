@@ -349,9 +349,6 @@ NO_FOLDER_ELSEWHERE = Problem(
     remedy="See the other ranks' reports.",
 )
 FAILED_ELSEWHERE = "Another rank could not build this variant: it is not called again."
-NO_TENSORS = "What the call returns holds no tensor with values. The rest equals eager's."
-NOTHING_TO_COMPARE = "The call returns nothing, leaves no gradient and changes no tensor."
-
 RANDOM = (
     "The subject draws random numbers, and Inductor's code draws others than eager. "
     "With options={'fallback_random': True} both draw the same, and are compared."

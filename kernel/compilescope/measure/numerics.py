@@ -197,14 +197,6 @@ def _tensors(
     )
 
 
-def is_not_finite(error: OutputError) -> bool:
-    """Whether elements are not finite in one of the two: the error is over the others only."""
-    return NOT_FINITE in error.path
-
-
-NOT_FINITE = " (not finite in one of the two"
-
-
 def _largest(errors: torch.Tensor) -> float:
     """The largest error, limited to the largest number that JSON can represent."""
     return min(errors.max().item(), sys.float_info.max) if errors.numel() else 0.0

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import torch
 
 from ..report import OutputError
-from .numerics import NOT_FINITE, TOLERANCES, Tolerance, as_tensor, compare, plain, wide
+from .numerics import TOLERANCES, Tolerance, as_tensor, compare, plain, wide
 
 FACTOR = 2.0
 """The factor by which a variant's error may exceed eager's, both against the reference."""

@@ -154,7 +154,7 @@ class Count(Struct):
     of: str = ""
     """The variant to open in the view, if it is not the overview's own variant."""
     why: str = ""
-    """Why calls after the inspected one recompile, in sentences."""
+    """The reason, in sentences, where it is not what the view shows first."""
 
 
 class KernelTimeConflict(Struct):

@@ -11,9 +11,10 @@ import msgspec
 
 from ..builds.build import Built
 from ..builds.comparison.call_result import outcome_of, with_changes
-from ..builds.comparison.compare_with_eager import Reference, is_mismatch, mismatch
+from ..builds.comparison.compare_with_eager import TO_PYTORCH, Reference, is_mismatch, mismatch
 from ..isolation.muted_output import quiet
 from ..isolation.saved_tensors import free_bytes
+from ..report import VariantReport
 from ..report.variant import Variant
 from ..torch_api.kernels.results import Findings, Lowered, lowerings, record_kernel_results
 from ..torch_api.process import caches
@@ -71,13 +72,24 @@ def study_accuracy(study: StudyContext) -> None:
     wrong = [error for error in report.accuracy if not error.ok]
     if not wrong:
         return
-    report.problems.append(mismatch(wrong, variant))
+    problem = mismatch(wrong, variant)
+    report.problems.append(problem)
     study.monitor.check()
     if not variant.uses_inductor:
         report.absent["departure"] = NO_KERNELS.format(variant.backend)
         return
     study.monitor.step("looking for the kernel", variant=report.name, fraction=0.6)
     _find_departure(study, reference, options)
+    problem.remedy = f"{_conclusion(report)} {TO_PYTORCH}"
+
+
+def _conclusion(report: VariantReport) -> str:
+    """The first kernel whose result is wrong, or why none is known."""
+    departure = report.departure
+    if departure is None:
+        return report.absent["departure"]
+    at = f" (node {departure.node})" if departure.node else ""
+    return f"The first kernel whose result is wrong: {departure.kernel}{at}."
 
 
 def _find_departure(study: StudyContext, reference: Reference, options: dict[str, Any]) -> None:

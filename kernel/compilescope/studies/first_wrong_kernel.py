@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ..analysis.figures.wording import count
 from ..analysis.wrapper.kernel_bodies import body
 from ..analysis.wrapper.launch_pairs import operator
 from ..analysis.wrapper.launches import codes_of
@@ -23,7 +24,7 @@ class Search:
 
     Attributes
     ----------
-    found
+    first_wrong
         The first buffer that is wrong, with its error.
     """
 
@@ -97,7 +98,7 @@ def nothing_found(findings: Findings, *, wrong: bool) -> str:
         return CPP_ONLY
     if not findings.compared:
         return NO_BUFFERS
-    return GRAPH.format(count=findings.compared)
+    return GRAPH.format(count=count(findings.compared, "buffer"))
 
 
 def _launches(code: Code, artifact: str) -> list[Region]:
@@ -173,7 +174,7 @@ CPP_ONLY = (
 )
 NO_BUFFERS = "No buffer of the Python wrapper is known to hold the value of a node."
 GRAPH = (
-    "Each of the {count} buffers that could be compared is what its graph asks for. So the graph "
+    "No kernel is wrong: {count} compared with the post-grad graph, and all as it asks. So the graph "
     "itself deviates (a decomposition, a pass, what Dynamo traced), or a kernel whose result is no "
     "node's value."
 )

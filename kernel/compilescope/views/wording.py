@@ -37,8 +37,10 @@ def accuracy(variant: VariantReport) -> str:
         return ""
     wrong = [error for error in variant.accuracy if not error.ok]
     if wrong:
-        worst = max(wrong, key=lambda error: error.max_abs)
+        worst = max(wrong, key=lambda error: (error.is_unlike, error.max_abs))
         path = worst.path or "output"
+        if worst.is_unlike:
+            return f"differs: {path}"
         allowed = difference(worst.tolerance_abs)
         return f"{path} differs by {difference(worst.max_abs)} (allowed {allowed})"
     largest = max(error.max_abs for error in variant.accuracy)

@@ -14,7 +14,7 @@ from ...report import (
     TargetResult,
     VariantReport,
 )
-from ...report.measurements.timings import interval_title
+from ...report.measurements.timings import NO_TENSORS, NOTHING_TO_COMPARE, interval_title
 from ...report.problem import FULLGRAPH_BREAK, first_error
 from ...report.units import duration
 from ..changes.same_code import plainest
@@ -231,6 +231,10 @@ def _counts(report: Report, now: VariantReport | None) -> list[Count]:
         happened.append(
             Count(number=number, text=text, view="accuracy", warning=True, of=wrong[0].name)
         )
+    unchecked = now.absent.get("accuracy", "") if now is not None and not now.accuracy else ""
+    if unchecked and unchecked not in (NO_TENSORS, NOTHING_TO_COMPARE):
+        text = "results not compared with eager's"
+        happened.append(Count(text=text, view="accuracy", why=unchecked))
     if total_s is not None:
         text = f"compile time {duration(total_s * 1e6)}{parts}"
         happened.append(Count(number=1, text=text, view="compile-time"))

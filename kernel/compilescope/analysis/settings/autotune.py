@@ -9,6 +9,7 @@ from ...capture.logged_values import decoded, finite
 from ...capture.records import Record
 from ...report import Autotuning, Choice, Kernel
 from ...torch_api.trace.artifact_names import AUTOTUNING
+from ..kernels.fusion import kind_of
 
 _TRITON = "triton_kernel_info"
 _KINDS = {
@@ -29,10 +30,10 @@ FAILED = "it could not be compiled or run"
 SLOWER = "{:.3g} times the best"
 AS_FAST = "as fast as the best"
 ONE_CANDIDATE = "There is only one candidate, so nothing was measured."
-NEEDS_FREEZING = (
-    " C++ templates compete only where weights are constants: without gradients and with "
-    "torch._inductor.config.freezing = True, set before compiling (as an option of "
-    "torch.compile it does not reach Dynamo)."
+WHERE_TEMPLATES_COMPETE = (
+    " On a CPU, C++ templates compete only for batched products, and for products with a frozen "
+    "weight: without gradients and with torch._inductor.config.freezing = True, set before "
+    "compiling (as an option of torch.compile it does not reach Dynamo)."
 )
 CACHED = "torch took the configuration from its autotune cache, so nothing was measured."
 NO_BEST = "No candidate could be measured; torch took its default."
@@ -102,7 +103,7 @@ def _autotuning(logged: dict[str, Any], kernels: Sequence[Kernel]) -> Autotuning
     if logged.get("why"):
         result.skipped = str(logged["why"])
     elif not measured:
-        result.skipped = ONE_CANDIDATE + (NEEDS_FREEZING if logged.get("device") == "cpu" else "")
+        result.skipped = ONE_CANDIDATE + (WHERE_TEMPLATES_COMPETE if logged.get("device") == "cpu" else "")
     elif best is None:
         result.skipped = NO_BEST
     return result
@@ -151,12 +152,17 @@ _NOTICED = 1.005
 
 
 def _kernel(node: str, best: Choice | None, kernels: Sequence[Kernel]) -> str:
-    """The kernel that computes a graph node; if several do, one of the chosen kind."""
+    """The kernel that computes a graph node; if several do, one of the chosen kind.
+
+    A template's node may also be one of the copy that prepares its input.
+    """
     if not node:
         return ""
     extern = best is None or best.kind == "extern"
     named = [kernel for kernel in kernels if node in kernel.nodes]
     alike = [kernel for kernel in named if (kernel.language == "extern") == extern]
+    if not extern:
+        alike = [kernel for kernel in alike if kind_of(kernel) == "template"] or alike
     return (alike or named)[0].name if named else ""
 
 

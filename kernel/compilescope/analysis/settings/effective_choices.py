@@ -14,9 +14,12 @@ from ..wrapper.crossings import device_of
 _TUNED = ("mm", "addmm", "bmm", "baddbmm", "convolution", "_linear", "linear_pointwise")
 _REDUCTIONS = ("sum", "mean", "var", "amax", "amin", "prod", "norm", "softmax")
 _CONSTANT = (
-    "On a CPU, torch autotunes only products with a constant matrix, and parameters are "
-    "constants only when they are frozen."
+    "On a CPU, torch's templates compete only for batched products and for products with a "
+    "constant matrix, and parameters are constants only when they are frozen."
 )
+_NO_PARAMETERS = "The graphs have no parameters or buffers that could be frozen."
+_PARAMETERS = ("_parameters_", "_buffers_")
+"""Parts of the names that Dynamo gives to the inputs that freezing makes constants."""
 _LAUNCHER = "use_static_cuda_launcher"
 _FREEZE = "Set torch._inductor.config.freezing = True, and call under torch.no_grad()."
 _FREEZE_CODE = """\
@@ -48,22 +51,25 @@ def autotuning(
     if not measured and not skipped and not built:
         return
     why = remedy = code = ""
+    differs = bool(operators)
     if operators:
         why = skipped[0].skipped if skipped else _complaint(complaints)
         cpu = all(device_of(compilation) == "cpu" for compilation in compilations)
         if not why and cpu:
             why = _CONSTANT
-        if cpu and not settings.get("freezing"):
+        if cpu and not _has_parameters(compilations):
+            why, differs = f"{why} {_NO_PARAMETERS}", False
+        elif cpu and not settings.get("freezing"):
             remedy, code = _FREEZE, _FREEZE_CODE
         why = why or "torch had only one implementation."
     actual = f"{len(measured)} measured" if measured else "nothing measured"
-    if not operators and not measured:
+    if not differs and not measured:
         actual = "nothing to choose from"
     yield Effective(
         setting="autotuning",
         requested="on",
         actual=actual,
-        differs=bool(operators),
+        differs=differs,
         why=why,
         remedy=remedy,
         code=code,
@@ -103,6 +109,11 @@ def freezing(
     texts = [compilation.code.python or compilation.code.cpp or "" for compilation in compilations]
     frozen = any("_frozen_param" in text for text in texts)
     if not frozen and not built:
+        return
+    if not frozen and not _has_parameters(compilations):
+        yield Effective(
+            setting="freezing", requested="on", actual="nothing to freeze", why=_NO_PARAMETERS
+        )
         return
     yield Effective(
         setting="freezing",
@@ -160,6 +171,18 @@ def tunable_products(compilations: Sequence[Compilation]) -> list[str]:
     """Names of the matrix products and convolutions that torch can autotune, each once."""
     tunable = [name for name in _operators(compilations) if name.endswith(_TUNED)]
     return list(dict.fromkeys(tunable))
+
+
+def _has_parameters(compilations: Sequence[Compilation]) -> bool:
+    """Whether a graph has parameters, buffers or other attributes of modules, as far as known."""
+    graphs = [compilation.graphs.get("dynamo") for compilation in compilations]
+    return None in graphs or any(
+        node.op == "get_attr"
+        or (node.op == "placeholder" and any(part in node.target for part in _PARAMETERS))
+        for graph in graphs
+        if graph is not None
+        for node in graph.nodes
+    )
 
 
 def _operators(compilations: Sequence[Compilation]) -> Iterator[str]:

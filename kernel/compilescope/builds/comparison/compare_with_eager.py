@@ -11,7 +11,7 @@ import torch
 from ...isolation.muted_output import quiet
 from ...isolation.saved_tensors import free_bytes
 from ...isolation.user_state import Snapshot
-from ...measure.numerics import IncomparableError, as_tensor, compare, is_not_finite
+from ...measure.numerics import IncomparableError, as_tensor, compare
 from ...measure.rounding_errors import (
     Truth,
     accept_rounding_errors,
@@ -281,11 +281,11 @@ def mismatch(wrong: Sequence[OutputError], variant: Variant) -> Problem:
             f"of {variant.backend!r}."
         )
     worst = _worst(wrong)
-    if _is_unlike(worst):
+    if worst.is_unlike:
         return Problem(
             severity="error",
             what=f"{worst.path} {_UNLIKE}",
-            why="It is of another kind, or not finite: no tolerance can be applied to that.",
+            why="A tolerance applies only to finite numbers of the same shape and dtype.",
             remedy=remedy,
         )
     return Problem(
@@ -299,7 +299,7 @@ def mismatch(wrong: Sequence[OutputError], variant: Variant) -> Problem:
 def worst_difference(wrong: Sequence[OutputError]) -> str:
     """The worst of some results that are not ok, and by how much it is off, in sentences."""
     worst = _worst(wrong)
-    if _is_unlike(worst):
+    if worst.is_unlike:
         return f"{worst.path} {_UNLIKE}"
     why = (
         f"{worst.path}: off by {worst.max_abs:.3g} (relative {worst.max_rel:.3g}); allowed are "
@@ -316,12 +316,7 @@ def worst_difference(wrong: Sequence[OutputError]) -> str:
 
 
 def _worst(wrong: Sequence[OutputError]) -> OutputError:
-    return max(wrong, key=lambda error: (is_not_finite(error), error.max_abs))
-
-
-def _is_unlike(error: OutputError) -> bool:
-    """Whether it is of another kind than eager's, or not finite."""
-    return is_not_finite(error) or not error.max_abs
+    return max(wrong, key=lambda error: (error.is_not_finite, error.max_abs))
 
 
 def is_mismatch(problem: Problem) -> bool:
@@ -393,6 +388,7 @@ _INSPECT_FUNCTION = (
     "Inspect the function that aot_compile compiled: the accuracy study of its variant finds the "
     "first kernel whose result is wrong."
 )
+TO_PYTORCH = "Report it to PyTorch."
 _REPORT = (
     "Run the accuracy study: it finds the first kernel whose result is wrong. Then report "
     "it to PyTorch."

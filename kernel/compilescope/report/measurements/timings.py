@@ -416,6 +416,10 @@ class Payback(Struct):
     """None: never."""
 
 
+NOT_FINITE = " (not finite in one of the two"
+"""How the path of an `OutputError` goes on whose other elements alone are compared."""
+
+
 class OutputError(Struct):
     """The difference of one output from eager's."""
 
@@ -436,6 +440,21 @@ class OutputError(Struct):
     other_rounding_abs: float | None = None
     """The difference between eager and eager with every operator rounded differently; None if the
     verdict did not need it."""
+
+    @property
+    def is_not_finite(self) -> bool:
+        """Whether elements are not finite in one of the two."""
+        return NOT_FINITE in self.path
+
+    @property
+    def is_unlike(self) -> bool:
+        """Whether it is wrong by more than a number: its path says how."""
+        return not self.ok and (self.is_not_finite or not self.max_abs)
+
+
+NO_TENSORS = "What the call returns holds no tensor with values. The rest equals eager's."
+NOTHING_TO_COMPARE = "The call returns nothing, leaves no gradient and changes no tensor."
+"""Why a variant without any `OutputError` agrees with eager all the same."""
 
 
 class Departure(Struct):
