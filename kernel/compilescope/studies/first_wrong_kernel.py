@@ -174,7 +174,6 @@ CPP_ONLY = (
 )
 NO_BUFFERS = "No buffer of the Python wrapper is known to hold the value of a node."
 GRAPH = (
-    "No kernel is wrong: {count} compared with the post-grad graph, and all as it asks. So the graph "
-    "itself deviates (a decomposition, a pass, what Dynamo traced), or a kernel whose result is no "
-    "node's value."
+    "No kernel deviates from the post-grad graph ({count} compared). So the graph itself deviates "
+    "(a decomposition, a pass, what Dynamo traced), or a kernel whose result is no node's value."
 )

@@ -178,12 +178,13 @@ function Errors(props: {
         {wrong.map(({ path, dtype, max_abs, tolerance_abs }) => (
           <li key={path}>
             <code>{path}</code>{' '}
-            {trans.__(
-              '(%1) by %2 at most, where %3 is allowed',
-              dtype,
-              formatDifference(max_abs),
-              formatDifference(tolerance_abs)
-            )}
+            {max_abs > 0 &&
+              trans.__(
+                '(%1) by %2 at most, where %3 is allowed',
+                dtype,
+                formatDifference(max_abs),
+                formatDifference(tolerance_abs)
+              )}
           </li>
         ))}
       </ul>

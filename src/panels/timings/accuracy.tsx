@@ -46,9 +46,10 @@ export function AccuracyPart(props: {
   if (outputs.length === 0) {
     return (
       <p className="jp-Compilescope-hint">
-        {trans.__(
-          'Outputs and gradients are compared with eager when a variant is built.'
-        )}
+        {variants.find(variant => variant.absent.accuracy)?.absent.accuracy ??
+          trans.__(
+            'Outputs and gradients are compared with eager when a variant is built.'
+          )}
       </p>
     );
   }
@@ -117,7 +118,7 @@ export function AccuracyPart(props: {
                     ])
               ].join('; ')}
             >
-              {formatDifference(error.max_abs)}
+              {isUnlike(error) ? '–' : formatDifference(error.max_abs)}
             </td>
             <td className="jp-mod-number jp-mod-wrap">
               {trans.__(
@@ -142,6 +143,11 @@ export function AccuracyPart(props: {
       {showAll}
     </>
   );
+}
+
+/** Whether it is wrong by more than a number: its path says how. */
+function isUnlike(error: OutputError): boolean {
+  return !error.ok && error.max_abs === 0;
 }
 
 /**

@@ -103,7 +103,8 @@ def _autotuning(logged: dict[str, Any], kernels: Sequence[Kernel]) -> Autotuning
     if logged.get("why"):
         result.skipped = str(logged["why"])
     elif not measured:
-        result.skipped = ONE_CANDIDATE + (WHERE_TEMPLATES_COMPETE if logged.get("device") == "cpu" else "")
+        is_cpu = logged.get("device") == "cpu"
+        result.skipped = ONE_CANDIDATE + (WHERE_TEMPLATES_COMPETE if is_cpu else "")
     elif best is None:
         result.skipped = NO_BEST
     return result
