@@ -945,6 +945,7 @@ export function conformOverview(value: unknown): void {
   o.targets = field(o.targets, 'targets', listOfTargetResult, emptyList);
   o.scale_us = number(o.scale_us, 'scale_us', 0.0);
   o.axis = text(o.axis, 'axis', '');
+  o.scope = text(o.scope, 'scope', '');
   o.load = text(o.load, 'load', '');
   o.wrapper = field(o.wrapper, 'wrapper', nullableAnswer, none);
   o.limit = field(o.limit, 'limit', nullableLimit, none);
@@ -1652,6 +1653,7 @@ export function conformVariantReport(value: unknown): void {
   o.warm_compile_time = field(o.warm_compile_time, 'warm_compile_time', nullableCompileTime, none);
   o.breaks = field(o.breaks, 'breaks', listOfDistinctBreak, emptyList);
   o.timing = field(o.timing, 'timing', nullableTiming, none);
+  o.has_backward = flag(o.has_backward, 'has_backward', false);
   o.layers = field(o.layers, 'layers', listOfLayers, emptyList);
   o.verdict = field(o.verdict, 'verdict', nullableVerdict, none);
   o.startups = field(o.startups, 'startups', listOfStartup, emptyList);

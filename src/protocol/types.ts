@@ -1810,6 +1810,7 @@ export interface Overview {
   targets: TargetResult[];
   scale_us: number;
   axis: string;
+  scope: string;
   load: string;
   wrapper: Answer | null;
   limit: Limit | null;
@@ -3042,6 +3043,7 @@ export interface VariantReport {
   warm_compile_time: CompileTime | null;
   breaks: DistinctBreak[];
   timing: Timing | null;
+  has_backward: boolean;
   layers: Layers[];
   verdict: Verdict | null;
   startups: Startup[];

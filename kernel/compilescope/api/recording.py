@@ -89,9 +89,9 @@ def budget(
     ------
     BudgetError
         A limit is exceeded. It is an ``AssertionError`` that says which limit, by how much, and
-        where in the code.
+        where in the code; also if the page could not be written.
     CompilescopeError
-        A limit is negative or not a number, the page has another ending, or cannot be written.
+        A limit is negative or not a number, or the page has another ending.
 
     Examples
     --------

@@ -100,13 +100,23 @@ class BudgetError(AssertionError):
         What was compiled.
     page
         The page that shows it, if one was written.
+    unwritten
+        Why a page that was asked for could not be written.
     """
 
-    def __init__(self, excesses: list[Excess], report: Report, page: Path | None = None) -> None:
+    def __init__(
+        self,
+        excesses: list[Excess],
+        report: Report,
+        page: Path | None = None,
+        unwritten: str = "",
+    ) -> None:
         lines = [f"{count(len(excesses), 'compile budget')} exceeded"]
         lines += [str(excess) for excess in excesses]
         if page is not None:
             lines.append(f"The report is in {page}")
+        if unwritten:
+            lines.append(f"The report could not be written: {unwritten}")
         super().__init__("\n".join(lines))
         self.excesses = excesses
         self.report = report
@@ -176,15 +186,19 @@ def check(budget: Budget, report: Report, page: Path | None = None) -> None:
     Raises
     ------
     BudgetError
-        At least one limit is exceeded.
+        At least one limit is exceeded. It also says if the page could not be written.
     """
     over = excesses(budget, report)
     if not over:
         return
+    unwritten = ""
     if page is not None:
-        page.parent.mkdir(parents=True, exist_ok=True)
-        report.save(page)
-    raise BudgetError(over, report, page)
+        try:
+            page.parent.mkdir(parents=True, exist_ok=True)
+            report.save(page)
+        except (OSError, CompilescopeError) as error:
+            page, unwritten = None, str(error)
+    raise BudgetError(over, report, page, unwritten)
 
 
 def _compilation_places(variant: VariantReport) -> Iterator[str]:

@@ -76,12 +76,16 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     unknown += [name for name in limits if name not in known]
     # A traceback would show this plugin's code.
     if unknown:
-        names = ", ".join(f"{name}=" for name in known)
-        pytest.fail(f"@pytest.mark.{MARKER} takes {names} not {unknown[0]}.", pytrace=False)
+        names = ", ".join(known)
+        pytest.fail(f"@pytest.mark.{MARKER} has no limit {unknown[0]}, but {names}.", pytrace=False)
     try:
         budget = Budget(**limits)
     except CompilescopeError as error:
-        pytest.fail(f"@pytest.mark.{MARKER}: {error}", pytrace=False)
+        wrong = f"@pytest.mark.{MARKER}: {error}"
+    else:
+        wrong = ""
+    if wrong:  # outside the handler: pytest would show both errors
+        pytest.fail(wrong, pytrace=False)
     folder: Path | None = item.config.getoption("--compilescope-report")
     report = None
     try:
@@ -107,7 +111,9 @@ def _save(report: Report, folder: Path, name: str) -> Path:
     """Saves a test's report, and returns where its page goes."""
     folder.mkdir(parents=True, exist_ok=True)
     report.save(folder / f"{name}.compilescope.json")
-    return folder / f"{name}.html"
+    page = folder / f"{name}.html"
+    page.unlink(missing_ok=True)  # of an earlier run, in which a limit was exceeded
+    return page
 
 
 def file_name(node_id: str) -> str:

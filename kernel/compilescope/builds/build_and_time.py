@@ -303,6 +303,7 @@ def _report(
         effective=built.effective,
         cuda_graphs=built.cuda_graphs,
         compilations=built.compilations,
+        has_backward=built.outcome is not None and built.outcome.has_backward,
     )
     if built.problem is not None:
         report.stage = "failed"

@@ -83,6 +83,13 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def command(options: argparse.Namespace) -> int:
     """Print the differences."""
+    for place in (options.before, options.after):
+        if isinstance(place, Path) and not place.exists():
+            raise CompilescopeError(
+                f"There is no file or folder {str(place)!r}.",
+                "" if place.is_absolute() else f"It was looked for in {Path.cwd()}.",
+                f"Give {files.FILE}, or a folder of reports.",
+            )
     are_folders = _is_folder(options.before) or _is_folder(options.after)
     if not are_folders and files.is_trace(options.before) and files.is_trace(options.after):
         return _of_traces(options)
@@ -177,13 +184,12 @@ def _reports(folder: Path) -> dict[str, Path]:
     Raises
     ------
     CompilescopeError
-        There is no such folder.
+        It is no folder.
     """
     if not Path(folder).is_dir():
         raise CompilescopeError(
-            f"There is no folder {str(folder)!r}.",
-            "The other one is a folder of reports, which is compared with another folder.",
-            "Give two folders, or two reports.",
+            f"{str(folder)!r} is a file, and the other is a folder of reports.",
+            remedy="Give two folders, or two reports.",
         )
     return {path.name.removesuffix(_REPORT): path for path in sorted(folder.glob(f"*{_REPORT}"))}
 

@@ -186,6 +186,8 @@ class Overview(Struct):
     """The latency at the end of the axis of the bars (µs)."""
     axis: str = ""
     """What the bars show: ``0 \u2013 120 µs, 95 % interval``; empty if nothing is timed."""
+    scope: str = ""
+    """Which part of a training step was timed; empty if a call is the whole."""
     load: str = ""
     """What makes the latencies less reliable: that other processes competed for the processors,
     and which latencies had not settled (`Timing.settled`). Empty if nothing does."""

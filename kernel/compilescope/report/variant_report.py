@@ -72,6 +72,9 @@ class VariantReport(Struct):
     """Each distinct graph break once, the costliest first (`DistinctBreak.ended_us`)."""
     timing: Timing | None = None
     """The latency of later calls; None until the variant is timed."""
+    has_backward: bool = False
+    """Whether a backward follows the call, because its result requires a gradient. It is compiled
+    and compared with eager's, and is no part of the latency."""
     layers: list[Layers] = []
     """How the time of a call divides into layers: for inference, or for forward and backward."""
     verdict: Verdict | None = None

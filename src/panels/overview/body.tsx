@@ -59,7 +59,7 @@ export function OverviewBody(props: {
           <h3>{trans.__('What happened')}</h3>
           <ul>
             {counts.map(count => (
-              <Fact key={count.view} count={count} context={context} />
+              <Fact key={count.text} count={count} context={context} />
             ))}
           </ul>
         </section>
@@ -97,7 +97,10 @@ function Fact(props: { count: Count; context: IViewContext }): JSX.Element {
   return (
     <li>
       <ViewLink view={count.view} of={count.of} context={context}>
-        <span className={count.warning ? 'jp-mod-warning' : undefined}>
+        <span
+          className={count.warning ? 'jp-mod-warning' : undefined}
+          title={count.why || undefined}
+        >
           {joined(count.text)}
         </span>
       </ViewLink>

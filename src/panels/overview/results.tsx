@@ -67,6 +67,9 @@ export function Results(props: {
           </tbody>
         </table>
       )}
+      {overview.scope && (
+        <p className="jp-Compilescope-muted">{overview.scope}</p>
+      )}
       {overview.load && (
         <p className="jp-Compilescope-notice jp-mod-warning">
           <Prose text={overview.load} />

@@ -56,6 +56,42 @@ def test_every_exceeded_limit_is_named_with_its_place(tmp_path: Path) -> None:
     assert page.read_text().startswith("<!doctype html>")
 
 
+def test_a_page_that_cannot_be_written_hides_no_limit(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+
+    def run() -> None:
+        with cs.budget(graph_breaks=0, page=tmp_path / "file" / "budget.html"):
+            torch.compile(broken, backend="eager")(torch.ones(3))
+
+    with pytest.raises(BudgetError) as raised:
+        run()
+    lines = str(raised.value).splitlines()
+    assert lines[1] == "graph_breaks: 1, budget 0 (1 over)"
+    assert lines[-1].startswith("The report could not be written: ")
+    assert raised.value.page is None
+
+
+def test_the_page_of_a_failed_run_goes_when_the_test_passes(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        """
+        import os
+        import pytest
+        import torch
+
+        @pytest.mark.compilescope(compilations=0)
+        def test_counted():
+            torch._dynamo.reset()
+            if os.environ["COMPILES"] == "1":
+                torch.compile(lambda x: x + 1, backend="eager")(torch.ones(3))
+        """
+    )
+    for compiles, pages in (("1", 1), ("0", 0)):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("COMPILES", compiles)
+            pytester.runpytest_inprocess("--compilescope-report=reports")
+        assert len(list((pytester.path / "reports").glob("*.html"))) == pages
+
+
 def test_a_recompile_is_named_by_the_value_that_changed() -> None:
     compiled = torch.compile(scaled, backend="eager")
 
@@ -199,7 +235,9 @@ def test_the_plugin_fails_marked_tests_alone_and_keeps_their_reports(
         ["*1 compile budget exceeded", "*recompiles: 1, budget 0 (1 over)", "*x.size(0): 3 → 4*"]
     )
     result.stdout.no_fnmatch_line("*raise BudgetError*")
-    result.stdout.fnmatch_lines(["@pytest.mark.compilescope takes *recompiles=, * not recompile."])
+    result.stdout.fnmatch_lines(
+        ["@pytest.mark.compilescope has no limit recompile, but *recompiles, *."]
+    )
     # torch's own events are no log of the test's.
     result.stdout.no_fnmatch_line("*torch.__trace*")
     result.stdout.no_fnmatch_line("*pytest_plugin.py*")
@@ -255,7 +293,7 @@ def test_marks_add_up_and_the_closest_wins_for_each_limit(pytester: pytest.Pytes
     result = pytester.runpytest_inprocess()
     result.assert_outcomes(passed=2, failed=2)
     result.stdout.fnmatch_lines(
-        ["*3 compile budgets exceeded", "*takes *recompiles=, * not recompile."]
+        ["*3 compile budgets exceeded", "*has no limit recompile, but *recompiles, *."]
     )
     for figure in ("compilations", "recompiles", "graph_breaks"):
         result.stdout.fnmatch_lines([f"*{figure}: *, budget 0 *"])

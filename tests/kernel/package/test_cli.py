@@ -418,8 +418,13 @@ def test_two_folders_of_reports_are_compared_by_name(
     assert main(["diff", *paths, "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
     assert list(data["reports"]) == ["kept", "worse"]
-    assert main(["diff", str(tmp_path / "nowhere"), str(after)]) == 2
-    assert "There is no folder" in capsys.readouterr().err
+    for places, words in (
+        ((tmp_path / "nowhere", after), "There is no file or folder '"),
+        ((tmp_path / "nowhere", tmp_path / "else"), "There is no file or folder '"),
+        ((next(before.iterdir()), after), "is a file, and the other is a folder of reports."),
+    ):
+        assert main(["diff", *map(str, places)]) == 2
+        assert words in capsys.readouterr().err
 
 
 def test_a_report_is_written_as_a_page_to_open(

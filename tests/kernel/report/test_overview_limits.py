@@ -18,6 +18,7 @@ from compilescope.report import (
     Problem,
     Rank,
     Report,
+    Startup,
     Sweep,
     SweepCell,
 )
@@ -51,6 +52,45 @@ def test_times_of_another_run_are_said_to_be_of_one() -> None:
         "In the separate run of the breakdown, the Python wrapper and its launches took "
         "131 of 253 µs. The first call took about as long with either wrapper."
     ) in answer.text
+
+
+def test_a_backward_is_no_part_of_the_call_that_was_timed() -> None:
+    report = make_report(eager=500.0, python=145.0, cpp=120.0)
+    look(report, "python", wrapper=30.0, kernels=80.0, launches=35.0)
+    python = report.variant("python")
+    (forward,) = python.layers
+    python.layers.append(msgspec.structs.replace(forward, direction="backward"))
+    answer = overview(report).wrapper
+    assert answer is not None
+    assert "The Python wrapper and its launches take 65.0 of 145 µs." in answer.text
+
+
+def test_a_wrapper_that_one_direction_measured_apart_counts_with_its_kernels() -> None:
+    report = make_report(eager=500.0, cpp=400.0)
+    look(report, "cpp", eager=300.0, compiled=100.0)
+    cpp = report.variant("cpp")
+    (forward,) = cpp.layers
+    layers = [Layer(kind="eager", us=200.0), Layer(kind="wrapper", us=20.0)]
+    layers.append(Layer(kind="kernels", us=80.0))
+    cpp.layers.append(Layers(whole_us=300.0, sum_us=300.0, layers=layers, direction="backward"))
+    cpp.verdict = verdict(cpp, report)
+    assert cpp.verdict is not None
+    assert "the wrapper, which takes, with its kernels, 200 µs" in cpp.verdict.evidence
+    assert forward.direction != "backward"
+
+
+def test_first_calls_that_contradict_each_other_are_not_subtracted() -> None:
+    report = make_report(eager=5000.0, python=2000.0, cpp=1000.0)
+    for name, here_s, apart_s in (("python", 46.6, 35.0), ("cpp", 45.9, 63.5)):
+        variant = report.variant(name)
+        variant.compile_time = CompileTime(total_s=here_s)
+        variant.startups = [Startup(cache="cold", first_call_s=apart_s)]
+    answer = overview(report).wrapper
+    assert answer is not None
+    assert answer.text.endswith(
+        "Which wrapper has the shorter first call is not clear: with the Python wrapper it took "
+        "46.6 s in the inspection and 35.0 s in a new process, with the C++ one 45.9 s and 63.5 s."
+    )
 
 
 def test_a_saving_of_a_few_percent_is_marginal() -> None:

@@ -98,7 +98,7 @@ def test_what_was_tried_without_a_result_is_not_called_unmeasured(rounds: int) -
     for variant in report.variants:
         assert variant.timing is not None
         variant.timing.samples_us = variant.timing.samples_us[:rounds]
-    look(report, "python", guards=10.0, wrapper=12.0, compiled=18.0)
+    look(report, "python", guards=10.0, wrapper=12.0, kernels=18.0)
     result = overview(report)
     assert result.wrapper is not None
     tried = suggestion_of(report, "C++ wrapper")
@@ -382,8 +382,14 @@ def test_recompiles_up_to_torchs_limit_are_one_change_and_come_first() -> None:
 
 def test_not_to_compile_is_advised_where_the_results_are_right() -> None:
     report = make_report(eager=60.0, python=90.0)
-    advice = suggestion_of(report, "Do not compile")
-    assert advice.why == "The overhead around the kernels costs more than fusion saves."
+    assert "Either the overhead" in suggestion_of(report, "Do not compile").why
+    look(report, "python", guards=50.0, wrapper=20.0, kernels=20.0)
+    assert suggestion_of(report, "Do not compile").why == (
+        "The overhead around the kernels costs more than fusion saves."
+    )
+    look(report, "python", guards=10.0, wrapper=10.0, kernels=70.0)
+    why = suggestion_of(report, "Do not compile").why
+    assert why.startswith("The kernels alone take 70.0 µs, the whole call in eager 6")
     (compilation,) = report.variant("python").compilations
     compilation.kernels, compilation.graphs = [], {"dynamo": Graph(stage="dynamo", text="")}
     assert suggestion_of(report, "Do not compile").why.endswith("this call needs no kernels.")
@@ -416,3 +422,30 @@ def test_nothing_is_advised_on_a_call_that_fails_by_itself() -> None:
     variant.problems = [Problem(severity="error", what=what)]
     shown = overview(report)
     assert (shown.headline, shown.suggestions) == (what, [])
+
+
+def test_breaks_come_before_the_advice_not_to_compile() -> None:
+    report = make_report(eager=6.0, python=90.0)
+    cause = Break(reason="Attempted to call a builtin", where=SourceLine("train.py", 9, "f", "g()"))
+    report.variant("python").breaks = [DistinctBreak(cause=cause)]
+    whats = [item.what for item in overview(report).suggestions]
+    assert whats[0].startswith("Fix the graph break")
+    assert whats[1].startswith("Do not compile")
+
+
+def test_a_small_loss_that_had_not_settled_is_no_reason_not_to_compile() -> None:
+    report = make_report(eager=60.0, python=70.0)
+    assert suggestion_of(report, "Do not compile")
+    timing = report.variant("python").timing
+    assert timing is not None
+    timing.settled = False
+    assert not [item for item in overview(report).suggestions if "Do not compile" in item.what]
+
+
+def test_no_wrapper_is_recommended_where_eager_is_faster_than_both() -> None:
+    result = overview(make_report(eager=20.0, python=200.0, cpp=150.0))
+    assert result.wrapper is not None
+    assert result.wrapper.headline == "No: eager is faster than both."
+    assert [item.what for item in result.suggestions] == [
+        "Do not compile this call, or compile more at once"
+    ]

@@ -209,6 +209,7 @@ export function overview(change: Partial<Overview> = {}): Overview {
     targets: [],
     scale_us: 0,
     axis: '',
+    scope: '',
     load: '',
     wrapper: null,
     limit: null,

@@ -17,6 +17,7 @@ from ..figures.wording import of_whole, round_number
 from ..wrapper.default_sides import with_wrapper
 from .next_calls import compare_wrappers, measure
 from .time_breakdown import parts_of_call
+from .variants import eager_of
 
 _VIEW = "wrappers"
 SMALL = 0.1
@@ -130,7 +131,8 @@ def _compared(
     host: HostTime | None,
 ) -> Answer:
     ratio = between(cpp, python)
-    sentence = f" {_host_sentence(host, timing)}" if host is not None else ""
+    forward = host_time(python, of_backward=False) if host is not None else None
+    sentence = f" {_host_sentence(forward, timing)}" if forward is not None else ""
     if now is not python and now is not cpp:
         sentence = (
             f" These are {python.name} and {cpp.name}; {now.name} was tried with one wrapper."
@@ -159,11 +161,20 @@ def _compared(
     saved_us = timing.median_us * (1 - 1 / ratio.ratio)
     text = f"It saves {of_whole(saved_us, timing.median_us)} per call "
     text += f"({percent(1 - 1 / ratio.ratio)}).{sentence}{_cost(python, cpp, saved_us)}"
+    if is_slower_than_eager(python, report) and is_slower_than_eager(cpp, report):
+        return Answer("No: eager is faster than both.", text, _VIEW)
     graphs = _with_graphs(report, cpp)
     if graphs is not None:
         return Answer("Only where CUDA graphs cannot be used.", text, _VIEW)
     head = "Marginal" if is_marginal(ratio) else "Yes"
     return Answer(f"{head}: {ratio.text} per call.", text, _VIEW)
+
+
+def is_slower_than_eager(variant: VariantReport, report: Report) -> bool:
+    """Whether a variant is slower than eager for certain."""
+    eager = eager_of(report)
+    ratio = between(variant, eager) if eager is not None else None
+    return ratio is not None and ratio.standing == "slower"
 
 
 def _without_interval(python: Timing, cpp: Timing) -> str:
@@ -185,7 +196,9 @@ def _cost(python: VariantReport, cpp: VariantReport, saved_us: float = 0.0) -> s
     if before is None or after is None:
         return ""
     more_s = after - before
-    if abs(more_s) < CHANCE * max(before, after):
+    if contradiction := _contradiction(python, cpp, before, after):
+        return contradiction
+    if _is_chance(before, after):
         return " The first call took about as long with either wrapper."
     if more_s < 0:
         return f" The first call took {duration(-more_s * 1e6)} less with the C++ one {_ONCE}."
@@ -193,6 +206,26 @@ def _cost(python: VariantReport, cpp: VariantReport, saved_us: float = 0.0) -> s
     if saved_us > 0:
         text += f", which pays off after about {round_number(more_s * 1e6 / saved_us)} calls"
     return f"{text}."
+
+
+def _contradiction(python: VariantReport, cpp: VariantReport, before: float, after: float) -> str:
+    """A sentence where first calls in new processes and in the inspection contradict each other."""
+    if python.compile_time is None or cpp.compile_time is None:
+        return ""
+    here = python.compile_time.total_s, cpp.compile_time.total_s
+    if here == (before, after) or (here[1] > here[0]) == (after > before):
+        return ""
+    if _is_chance(*here) and _is_chance(before, after):
+        return ""
+    return (
+        " Which wrapper has the shorter first call is not clear: with the Python wrapper it took "
+        f"{duration(here[0] * 1e6)} in the inspection and {duration(before * 1e6)} in a new "
+        f"process, with the C++ one {duration(here[1] * 1e6)} and {duration(after * 1e6)}."
+    )
+
+
+def _is_chance(before: float, after: float) -> bool:
+    return abs(after - before) < CHANCE * max(before, after)
 
 
 CHANCE = 0.05
@@ -219,15 +252,22 @@ class HostTime(NamedTuple):
         return f"the Python wrapper{' and its launches' * self.with_launches}"
 
 
-def host_time(python: VariantReport) -> HostTime | None:
+def host_time(python: VariantReport, *, of_backward: bool = True) -> HostTime | None:
     """The host time of the Python wrapper in a call; None if it is unknown.
 
     It is unknown without layers, or if the layers are of calls with another latency.
+
+    Parameters
+    ----------
+    of_backward
+        Whether the backward counts too. Timings are of calls without it.
     """
     if python.requested.cpp_wrapper or not trusted(python):
         return None
-    whole_us = sum(layers.whole_us for layers in python.layers)
-    layers = parts_of_call(python)
+    whole_us = called_us(python)
+    layers = parts_of_call(python, of_backward=of_backward)
+    if of_backward:
+        whole_us = sum(directed.whole_us for directed in python.layers)
     wrapper_us = [layer.us for layer in layers if layer.kind == "wrapper"]
     launches_us = [layer.us for layer in layers if layer.kind == "launches"]
     if whole_us <= 0 or not wrapper_us:

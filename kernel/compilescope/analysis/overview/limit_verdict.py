@@ -11,7 +11,7 @@ from ..figures.counts import compiled_nothing, control_flow
 from ..figures.wording import count
 from .bounds import BOUND, disturbance, limit_of
 from .target_verdict import target_verdict
-from .time_breakdown import Spent, launch_times, own_launches, parts_of_call, spent
+from .time_breakdown import Spent, inside_call, launch_times, own_launches, parts_of_call, spent
 from .verdict_helps import helps_for
 
 _REACHED = 0.3
@@ -125,7 +125,7 @@ def _largest(variant: VariantReport, spent: Spent) -> str:
         return ""
     sums: dict[str, float] = {}
     for layer in parts_of_call(variant):
-        if layer.kind not in ("kernels", "compiled", "idle"):
+        if layer.kind not in (*inside_call(with_wrapper=spent.with_wrapper), "idle"):
             sums[layer.kind] = sums.get(layer.kind, 0.0) + layer.us
     if not sums:
         return ""

@@ -83,6 +83,7 @@ def overview(report: Report) -> Overview:
         targets=targets,
         scale_us=scale_us,
         axis=_axis(results, scale_us),
+        scope=_FORWARD if any(_is_forward(variant) for variant in shown) else "",
         load=" ".join(filter(None, [machine_load(shown), unsettled(shown)])),
         wrapper=answer,
         limit=limit(now, report) if now is not None else None,
@@ -92,6 +93,14 @@ def overview(report: Report) -> Overview:
         longer=next_calls.measure_longer(report, longer_s) if longer_s else "",
         conflicts=conflicts(report),
     )
+
+
+_FORWARD = "Latencies are of the forward; kernels, compile time and accuracy include the backward."
+
+
+def _is_forward(variant: VariantReport) -> bool:
+    """Whether a backward followed the call that was timed."""
+    return variant.has_backward and variant.timing is not None
 
 
 _ROUNDS = 16

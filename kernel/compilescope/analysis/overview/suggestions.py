@@ -23,11 +23,20 @@ from ..graphs.repeated_blocks import compile_each, repeated_blocks, written_path
 from ..settings.variant_code import code_of
 from .bounds import disturbance
 from .code_suggestions import against_breaks, against_recompiles
-from .cpp_wrapper_gain import CHANCE, SMALL, first_call, host_time, is_marginal, trusted
+from .cpp_wrapper_gain import (
+    CHANCE,
+    SMALL,
+    first_call,
+    host_time,
+    is_marginal,
+    is_slower_than_eager,
+    trusted,
+)
 from .python_calls import against_python_calls
 from .ranked_suggestion import Ranked
 from .time_breakdown import parts_of_call
-from .variants import distinct, title, with_article
+from .unsettled import unsettled
+from .variants import distinct, eager_of, title, with_article
 from .verdict_helps import BEFORE, BREAKS, CPP, GRAPHS, GUARDS
 
 MOST = 5
@@ -146,6 +155,8 @@ def _measured(report: Report, now: VariantReport) -> Iterator[Ranked]:
     for variant in distinct(report.variants):
         if variant.requested.backend is None or variant.target is not None:
             continue
+        if is_slower_than_eager(variant, report):
+            continue
         if variant.name in same_code:
             continue
         ratio = between(variant, now)
@@ -172,17 +183,18 @@ def _measured(report: Report, now: VariantReport) -> Iterator[Ranked]:
                     view="timings",
                 ),
             )
-    eager = next(
-        (variant for variant in report.variants if variant.requested.backend is None), None
-    )
+    eager = eager_of(report)
     over = between(now, eager) if eager is not None else None
     is_right = all(error.ok for error in now.accuracy)
-    if over is not None and over.standing == "slower" and is_right and not compiled_nothing(now):
+    if over is None or eager is None or over.standing != "slower" or compiled_nothing(now):
+        return
+    is_certain = over.ratio < _CERTAIN or not unsettled([now, eager])
+    if is_right and is_certain:
         yield Ranked(
-            1 - over.ratio,
+            min(1 - over.ratio, _BELOW_BREAKS),
             Suggestion(
                 what="Do not compile this call, or compile more at once",
-                why=_why_slower(now),
+                why=_why_slower(now, eager),
                 gain=f"now {over.text} than eager",
                 basis="measured",
                 view="timings",
@@ -203,15 +215,44 @@ def _same_code(report: Report, now: VariantReport) -> set[str]:
     return {name for name, variant in plain.items() if variant is plain[now.name]}
 
 
-def _why_slower(variant: VariantReport) -> str:
+_CERTAIN = 0.5
+"""A call that is slower than eager by more than this would hardly catch up once times settle."""
+_BELOW_BREAKS = 0.79
+"""The rank of advice not to compile is below that of graph breaks, which may be the cause."""
+
+
+def _why_slower(variant: VariantReport, eager: VariantReport) -> str:
     if any(map(kernel_count, variant.compilations)):
-        return "The overhead around the kernels costs more than fusion saves."
+        kernels_us = _kernels_us(variant)
+        if kernels_us is None or eager.timing is None:
+            return (
+                "Either the overhead around the kernels costs more than fusion saves, or the "
+                "kernels are slower than eager's. The breakdown of the time shows which."
+            )
+        if kernels_us < eager.timing.median_us:
+            return "The overhead around the kernels costs more than fusion saves."
+        return (
+            f"The kernels alone take {duration(kernels_us)}, the whole call in eager "
+            f"{duration(eager.timing.median_us)}."
+        )
     lacking = (
         "this call needs no kernels"
         if variant.requested.uses_inductor
         else "this backend generates no kernels that could save time"
     )
     return f"Compiled code has an overhead, and {lacking}."
+
+
+def _kernels_us(variant: VariantReport) -> float | None:
+    """The time of the kernels in a call, without a backward, as timings are."""
+    if not variant.layers or not trusted(variant):
+        return None
+    return sum(
+        layer.us
+        for layers in variant.layers
+        for layer in layers.layers
+        if layers.direction != "backward" and layer.kind in ("kernels", "compiled")
+    )
 
 
 def _switch(variant: VariantReport) -> str:

@@ -44,14 +44,20 @@ class Spent(NamedTuple):
         return 1 - self.inside
 
 
-def parts_of_call(variant: VariantReport) -> list[Layer]:
+def parts_of_call(variant: VariantReport, *, of_backward: bool = True) -> list[Layer]:
     """The layers of a variant's call, scaled so that they take no longer than the call.
 
     None is negative either, as in `shares_of_call`.
+
+    Parameters
+    ----------
+    of_backward
+        Whether those of the backward are included.
     """
     return [
         msgspec.structs.replace(layer, us=(share or 0.0) * layers.whole_us)
         for layers in variant.layers
+        if of_backward or layers.direction != "backward"
         for layer, share in zip(layers.layers, shares_of_call(layers), strict=True)
     ]
 
@@ -70,25 +76,30 @@ def spent(variant: VariantReport) -> Spent | None:
     launches = len(own_launches(variant))
     if variant.layers:
         whole = sum(layer.whole_us for layer in variant.layers)
+        parts = parts_of_call(variant)
+        with_wrapper = any(layer.kind == "compiled" for layer in parts)
+        # A C++ wrapper's forward may be measured with its kernels, its backward apart from them.
+        kinds = inside_call(with_wrapper=with_wrapper)
         # On a GPU the whole time of the kernels counts: they may run beside the host.
         kernels = [
-            (layer.us if layer.device_us is None else layer.device_us, layer.kind)
-            for layer in parts_of_call(variant)
-            if layer.kind in ("kernels", "compiled")
+            layer.us if layer.device_us is None else layer.device_us
+            for layer in parts
+            if layer.kind in kinds
         ]
         if not kernels or whole <= 0:
             return None
-        return Spent(
-            whole,
-            sum(us for us, _ in kernels),
-            variant.layers[0].device,
-            launches,
-            with_wrapper=any(kind == "compiled" for _, kind in kernels),
-        )
+        device = variant.layers[0].device
+        return Spent(whole, sum(kernels), device, launches, with_wrapper=with_wrapper)
     timing, times = variant.timing, launch_times(variant)
     if timing is None or not times or len(times) < launches or trains(variant):
         return None
     return Spent(timing.median_us, sum(time.us for time in times), timing.device, launches)
+
+
+def inside_call(*, with_wrapper: bool) -> tuple[LayerKind, ...]:
+    """The layers that count as the kernels' time, or as that of the wrapper with its kernels."""
+    kernels: tuple[LayerKind, ...] = ("kernels", "compiled")
+    return (*kernels, "wrapper", "launches") if with_wrapper else kernels
 
 
 def own_launches(variant: VariantReport) -> list[Launch]:

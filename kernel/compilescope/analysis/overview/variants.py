@@ -45,6 +45,11 @@ def current(report: Report) -> VariantReport | None:
     return next(iter(measurable), None)
 
 
+def eager_of(report: Report) -> VariantReport | None:
+    """The variant without torch.compile, if the report has it."""
+    return next((variant for variant in report.variants if variant.requested.backend is None), None)
+
+
 def trains(variant: VariantReport) -> bool:
     """Whether it has a backward; a timing does not say whether the call runs it."""
     return any(

@@ -25,6 +25,8 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     """Where in the output → a detached copy of the tensor, or the value; for NumPy's numbers,
     a tensor."""
     gradients: dict[str, torch.Tensor]
+    has_backward: bool = False
+    """Whether an output requires a gradient, so that a backward ran after the call."""
     is_used_up: bool = False
     """Whether the call ran the outputs' backward itself, so that it could not run again."""
     changes: dict[str, torch.Tensor] = {}
@@ -87,6 +89,7 @@ def outcome_of(
     return Outcome(
         outputs=outputs,
         gradients={path: copy(gradient) for path, gradient in gradients.items()},
+        has_backward=bool(roots) and not is_used_up,
         is_used_up=is_used_up,
     )
 

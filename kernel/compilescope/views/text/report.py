@@ -132,6 +132,7 @@ def _result(report: Report, name: str, paint: _Paint, width: int) -> Iterator[st
     overview = conclude(report)
     yield paint("bold", overview.headline)
     yield from _table([variants.TABLE.head, *variants.rows(report)], paint)
+    yield from _wrapped(overview.scope, width, "")
     yield from _wrapped(overview.load, width, "")
     yield from _wrapped(overview.longer.replace("(report,", f"({name},"), width, "→ ")
 
