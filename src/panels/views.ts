@@ -183,7 +183,7 @@ const RECORDS = [
     id: 'kernels',
     group: 'result',
     label: trans => trans.__('Kernels'),
-    caption: trans => trans.__('What one call launches'),
+    caption: trans => trans.__('What the compiled code launches'),
     about: ['kernels'],
     nothing: trans => trans.__('Nothing is launched')
   },

@@ -226,6 +226,7 @@ export function conformCompilation(value: unknown): void {
   o.guards = field(o.guards, 'guards', listOfGuard, emptyList);
   o.breaks = field(o.breaks, 'breaks', listOfBreak, emptyList);
   o.outcome = text(o.outcome, 'outcome', 'compiled');
+  o.runs = number(o.runs, 'runs', 0);
   o.recompile = field(o.recompile, 'recompile', nullableRecompile, none);
   o.phases = field(o.phases, 'phases', listOfPhase, emptyList);
   o.cache = field(o.cache, 'cache', listOfCacheEvent, emptyList);

@@ -735,6 +735,7 @@ export interface Compilation {
   guards: Guard[];
   breaks: Break[];
   outcome: 'compiled' | 'eager' | 'failed';
+  runs: number;
   recompile: Recompile | null;
   phases: Phase[];
   cache: CacheEvent[];

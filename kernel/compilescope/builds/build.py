@@ -169,6 +169,7 @@ def build(
     built.load_records = [record for record in records if record.name == KERNEL_LOAD]
     built.phases_s = phases_begin_s(records)
     built.compilations = assemble(records, variant=name, nodes=nodes, files=loaded_files())
+    _count_runs(built)
     if built.problem is None:
         built.suppressed = suppressed(records, built.compilations)
         built.problem = next(
@@ -189,3 +190,14 @@ def build(
         if not inductor and not (compilation.code.python or compilation.code.cpp):
             compilation.absent["code"] = f"The backend {variant.backend!r} generates no wrapper."
     return built
+
+
+def _count_runs(built: Built) -> None:
+    """Notes how often the first call ran each compiled graph."""
+    runs: dict[str, int] = {}
+    for kept in built.layers.graphs:
+        if kept.direction != "backward":
+            report_id = built.layers.ids.get(kept.compile_id, kept.compile_id)
+            runs[report_id] = max(runs.get(report_id, 0), kept.runs)
+    for compilation in built.compilations:
+        compilation.runs = runs.get(compilation.id, 0)

@@ -21,7 +21,7 @@ interface IKernels {
 }
 
 /**
- * The Kernels view: what one call launches.
+ * The Kernels view: what the compiled code launches.
  */
 export class KernelsView extends ReportView<IKernels> {
   constructor(context: IViewContext) {

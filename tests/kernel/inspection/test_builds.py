@@ -13,7 +13,7 @@ import torch
 from compilescope.builds import warm_rebuild
 from compilescope.builds.warm_rebuild import Rebuilt
 from compilescope.inspection.results import Results
-from compilescope.report import Report
+from compilescope.report import Report, conclude
 from compilescope.session.session import Session
 from compilescope.torch_api.process import caches
 
@@ -123,6 +123,28 @@ def test_every_variant_is_timed_and_eager_too(training: tuple[Report, Report]) -
         if variant.name != "eager":
             assert timing.ratio is not None
             assert timing.ratio > 0
+
+
+def test_a_call_s_runs_of_its_graphs_are_counted(training: tuple[Report, Report]) -> None:
+    def step(x: torch.Tensor) -> torch.Tensor:
+        return x.sin() + 1
+
+    def work(x: torch.Tensor, times: int) -> torch.Tensor:
+        for _ in range(times):
+            x = step(x)
+            torch._dynamo.graph_break()  # in a loop: Dynamo compiles the functions that it calls
+        return x
+
+    report = cs.inspect(work, (torch.randn(8), 5), variants=["python", "cpp"])
+    for variant in report.variants[:2]:
+        assert [compilation.runs for compilation in variant.compilations if compilation.runs] == [5]
+    launches = next(count for count in conclude(report).counts if count.view == "kernels")
+    assert (
+        launches.text == "1 launch of 1 kernel (1 C++) in the code; a call runs the graph 5 times"
+    )
+    _, built = training
+    assert [compilation.runs for compilation in built.variant("cpp").compilations] == [1]
+    assert built.variant("cpp").has_backward
 
 
 def test_compile_time_and_its_parts(training: tuple[Report, Report]) -> None:

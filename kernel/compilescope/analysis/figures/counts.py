@@ -107,14 +107,27 @@ _RUNS = {
 """An operator of control flow → what a call runs of the launches in the code."""
 
 
-def control_flow(compilations: Iterable[Compilation]) -> str:
+def repeated_runs(compilations: Iterable[Compilation]) -> str:
+    """How often a call runs graphs that it runs more than once; empty if there are none."""
+    runs = [compilation.runs for compilation in compilations if compilation.runs]
+    if max(runs, default=0) < 2:
+        return ""
+    if len(runs) == 1:
+        return f"a call runs the graph {runs[0]} times"
+    if min(runs) == max(runs):
+        return f"a call runs each graph {runs[0]} times"
+    return f"a call runs graphs up to {max(runs)} times"
+
+
+def control_flow(compilations: Sequence[Compilation]) -> str:
     """Why a call does not make the launches that the code has; empty where it does."""
     targets = {
         node.target
         for compilation in compilations
         for node in next((graph.nodes for graph in compilation.graphs.values() if graph.nodes), ())
     }
-    return ", ".join(runs for target, runs in _RUNS.items() if target in targets)
+    reasons = [runs for target, runs in _RUNS.items() if target in targets]
+    return ", ".join(filter(None, [*reasons, repeated_runs(compilations)]))
 
 
 def break_count(breaks: Sequence[DistinctBreak]) -> str:

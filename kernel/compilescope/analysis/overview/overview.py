@@ -24,6 +24,7 @@ from ..figures.counts import (
     guard_count,
     has_graph,
     kernel_counts,
+    repeated_runs,
 )
 from ..figures.environment_words import device_line, environment_line
 from ..figures.speedups import is_noisy, latency, over_baseline
@@ -68,7 +69,8 @@ def overview(report: Report) -> Overview:
             result.same_code = f"same code as {with_article(title(stands))}"
         result.best = best is not None and result.variant == best.name
     scale_us = _scale(results)
-    targets = [_target(variant) for variant in shown if variant.target is not None]
+    repeats = any(repeated_runs(variant.compilations) for variant in shown)
+    targets = [_target(variant, repeats=repeats) for variant in shown if variant.target is not None]
     now = current(report)
     answer = wrapper(report, now) if now is not None else None
     # Measuring for longer decides nothing about calls that run in eager, or end there.
@@ -179,7 +181,7 @@ def _why_failed(variant: VariantReport) -> str:
     return error.what if error is not None else "It failed."
 
 
-def _target(variant: VariantReport) -> TargetResult:
+def _target(variant: VariantReport, *, repeats: bool) -> TargetResult:
     target = variant.target
     assert target is not None, "the caller has looked"
     name, device = title(variant), target.device.name
@@ -195,7 +197,7 @@ def _target(variant: VariantReport) -> TargetResult:
         target_result.text = variant.absent.get("estimate", estimated(target))
     else:
         target_result.call_us = estimate.call_us
-        target_result.text = estimated(target)
+        target_result.text = estimated(target, repeats=repeats)
     return target_result
 
 

@@ -29,9 +29,15 @@ def call_words(target: TargetReport) -> str:
     return f"{'≥' if estimate.unknown else '≈'} {duration(estimate.call_us)}"
 
 
-def estimated(target: TargetReport) -> str:
-    """Return the estimated time of a call and what limits it, in a few words."""
-    words = _limited(target)
+def estimated(target: TargetReport, *, repeats: bool = False) -> str:
+    """Return the estimated time of a call and what limits it, in a few words.
+
+    Parameters
+    ----------
+    repeats
+        Whether a call runs graphs several times, which the estimate does not count.
+    """
+    words = _limited(target, "for one run of each graph" if repeats else "a call")
     estimate = target.estimate
     if estimate is None or estimate.call_us is None or not estimate.unknown:
         return words
@@ -39,7 +45,7 @@ def estimated(target: TargetReport) -> str:
     return f"{words}, {estimate.unknown} of {launches} not counted"
 
 
-def _limited(target: TargetReport) -> str:
+def _limited(target: TargetReport, of: str = "a call") -> str:
     estimate = target.estimate
     if estimate is None or estimate.call_us is None:
         return call_words(target)
@@ -47,7 +53,7 @@ def _limited(target: TargetReport) -> str:
     by = "launches" if estimate.launch_us >= estimate.kernels_us else "kernels"
     # Those that are not counted may take longer than the launches.
     is_known = by == "kernels" or not estimate.unknown
-    return f"{call_words(target)} a call" + (f", limited by {by}" if is_known else "")
+    return f"{call_words(target)} {of}" + (f", limited by {by}" if is_known else "")
 
 
 def estimate_lines(variant: VariantReport) -> Iterator[str]:

@@ -113,6 +113,8 @@ class Compilation(Struct, weakref=True):
     """The graph breaks of the frame."""
     outcome: Outcome = "compiled"
     """Whether it failed, and whether torch then ran the frame in eager."""
+    runs: int = 0
+    """How often the inspected call ran its graph; 0 if that was not counted."""
     recompile: Recompile | None = None
     """Why the frame was compiled again; None for its first compilation."""
     phases: Annotated[

@@ -49,6 +49,8 @@ class KeptGraph(msgspec.Struct, kw_only=True):
 
     cudagraphs: bool = False
     """Whether CUDA graphs run in place of the wrapper."""
+    runs: int = 0
+    """How often it was called within `keeping_layers`."""
 
     def call(self, inputs: list[Any]) -> Any:
         """Calls Inductor's entry point with a list that it may empty."""
@@ -122,8 +124,18 @@ def keeping_layers(graphs: list[KeptGraph], frames: list[KeptFrame]) -> Iterator
     token = _sink.set(sink)
     _sinks.append(sink)
     handle = convert_frame.register_bytecode_hook(hook)
+
+    def counted(original: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
+        for kept in graphs:
+            if kept.graph is self:
+                kept.runs += 1
+        return original(self, *args, **kwargs)
+
     try:
-        with patched(CompiledFxGraph, "post_compile", _compiled):
+        with (
+            patched(CompiledFxGraph, "post_compile", _compiled),
+            patched(CompiledFxGraph, "__call__", counted),
+        ):
             yield
     finally:
         handle.remove()
