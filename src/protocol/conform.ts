@@ -1015,6 +1015,7 @@ export function conformPayback(value: unknown): void {
   o.compile_s = number(o.compile_s, 'compile_s');
   o.saved_us = number(o.saved_us, 'saved_us');
   o.calls = field(o.calls, 'calls', nullableNumber, none);
+  o.text = text(o.text, 'text', '');
 }
 
 export function conformPeaks(value: unknown): void {

@@ -1918,6 +1918,7 @@ export interface Payback {
   compile_s: number;
   saved_us: number;
   calls: number | null;
+  text: string;
 }
 
 /**

@@ -424,6 +424,52 @@ export const TABLES = {
       kind: 'words' as const
     }
   }),
+  startups: (trans: TranslationBundle) => ({
+    variant: {
+      title: trans.__('variant'),
+      kind: 'words' as const
+    },
+    caches: {
+      title: trans.__('caches'),
+      kind: 'words' as const,
+      words: {
+        cold: trans.__('cold'),
+        warm: trans.__('warm')
+      }
+    },
+    headers: {
+      title: trans.__('headers'),
+      note: trans.__('Whether torch may precompile C++ headers'),
+      kind: 'words' as const,
+      words: {
+        precompiled: trans.__('precompiled'),
+        plain: trans.__('plain')
+      }
+    },
+    first_call: {
+      title: trans.__('first call'),
+      kind: 'figure' as const
+    },
+    drawing: {
+      title: trans.__('its parts, drawn'),
+      kind: 'drawing' as const
+    },
+    header_build: {
+      title: trans.__('header build'),
+      note: trans.__('Of the C++ build'),
+      kind: 'figure' as const
+    },
+    imports: {
+      title: trans.__('imports'),
+      note: trans.__('Before: Python, torch, the subject'),
+      kind: 'figure' as const
+    },
+    memory: {
+      title: trans.__('memory'),
+      note: trans.__('Peak memory of the process'),
+      kind: 'figure' as const
+    }
+  }),
   loads: (trans: TranslationBundle) => ({
     kernel: {
       title: trans.__('kernel'),

@@ -1,15 +1,12 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
-import type { Payback, Startup, VariantReport } from '../../protocol/types';
+import type { Startup, VariantReport } from '../../protocol/types';
 import { FIRST_CALL_PARTS } from '../../protocol/types';
 import { Absent } from '../common';
-import {
-  formatBytes,
-  formatCount,
-  formatMicroseconds,
-  formatSeconds
-} from '../../words/format';
+import { formatBytes, formatSeconds } from '../../words/format';
+import { TABLES } from '../../words/tables';
 import { FirstBar, partClass } from '../common/firstBar';
+import { declaredHeads } from '../common/tables/declared';
 import { Figures } from '../common/tables/figures';
 
 /**
@@ -21,7 +18,7 @@ interface IFirst {
 }
 
 /**
- * First calls in processes of their own, and what compiling pays.
+ * First calls in new processes, and after how many calls a variant pays off.
  */
 export function StartupsPart(props: {
   variants: readonly VariantReport[];
@@ -32,7 +29,7 @@ export function StartupsPart(props: {
     startups.map(startup => ({ name, startup }))
   );
   const paybacks = variants.flatMap(({ name, paybacks }) =>
-    paybackTexts(paybacks, trans).map(text => ({ name, text }))
+    paybacks.flatMap(({ text }) => (text ? [{ name, text }] : []))
   );
   return (
     <>
@@ -59,39 +56,6 @@ export function StartupsPart(props: {
   );
 }
 
-/**
- * After how many calls a variant has paid for its compile time, in words.
- */
-function paybackTexts(
-  paybacks: readonly Payback[],
-  trans: TranslationBundle
-): string[] {
-  if (
-    paybacks.length > 0 &&
-    paybacks.every(payback => payback.calls === null)
-  ) {
-    return [trans.__('never pays for itself: it saves nothing per call')];
-  }
-  return paybacks.map(({ cache, compile_s, saved_us, calls }) => {
-    const when =
-      cache === 'cold'
-        ? trans.__('with cold caches (%1)', formatSeconds(compile_s))
-        : trans.__('with warm caches (%1)', formatSeconds(compile_s));
-    if (calls === null) {
-      return trans.__('never pays for itself %1', when);
-    }
-    const count = Math.ceil(calls);
-    return trans._n(
-      'pays for itself %2 after %3 call, saving %4 each',
-      'pays for itself %2 after %3 calls, saving %4 each',
-      count,
-      when,
-      formatCount(count),
-      formatMicroseconds(saved_us)
-    );
-  });
-}
-
 function FirstCalls(props: {
   firsts: readonly IFirst[];
   trans: TranslationBundle;
@@ -104,45 +68,30 @@ function FirstCalls(props: {
     ...firsts.map(({ startup }) => startup.first_call_s ?? 0)
   );
   const hasHeaders = firsts.some(({ startup }) => startup.headers_s !== null);
+  const firstHeads = declaredHeads('startups', trans, {
+    header_build: hasHeaders && {}
+  });
   return (
     <Figures
       label={trans.__('First calls as a table')}
       name="startups"
       caption={trans.__('First calls, each in a new process')}
-      heads={[
-        trans.__('Variant'),
-        trans.__('caches'),
-        {
-          label: trans.__('headers'),
-          title: trans.__('Whether torch may precompile C++ headers')
-        },
-        { label: trans.__('first call'), isNumber: true },
-        { spoken: trans.__('Its parts, drawn') },
-        ...parts.map(part => ({
-          label: (
-            <>
-              <span className={partClass(part)} aria-hidden="true" />
-              {FIRST_CALL_PARTS[part]}
-            </>
-          ),
-          isNumber: true
-        })),
-        hasHeaders && {
-          label: trans.__('header build'),
-          title: trans.__('Of the C++ build'),
-          isNumber: true
-        },
-        {
-          label: trans.__('imports'),
-          title: trans.__('Before: Python, torch, the subject'),
-          isNumber: true
-        },
-        {
-          label: trans.__('memory'),
-          title: trans.__('Peak memory of the process'),
-          isNumber: true
-        }
-      ]}
+      heads={firstHeads.flatMap(head =>
+        head && head.spoken
+          ? [
+              head,
+              ...parts.map(part => ({
+                label: (
+                  <>
+                    <span className={partClass(part)} aria-hidden="true" />
+                    {FIRST_CALL_PARTS[part]}
+                  </>
+                ),
+                isNumber: true
+              }))
+            ]
+          : [head]
+      )}
     >
       {firsts.map((first, index) => (
         <FirstCall
@@ -168,16 +117,15 @@ function FirstCall(props: {
   const { first, parts, longest, trans } = props;
   const { name, startup } = first;
   const { problem } = startup;
+  const { caches, headers } = TABLES.startups(trans);
   const seconds = (value: number | null | undefined) =>
     value ? formatSeconds(value) : '–';
   return (
     <tr>
       <th scope="row">{name}</th>
-      <td>{startup.cache === 'cold' ? trans.__('cold') : trans.__('warm')}</td>
+      <td>{caches.words[startup.cache]}</td>
       <td>
-        {startup.precompiled_headers
-          ? trans.__('precompiled')
-          : trans.__('plain')}
+        {headers.words[startup.precompiled_headers ? 'precompiled' : 'plain']}
       </td>
       <td className="jp-mod-number">
         {startup.first_call_s === null ? (

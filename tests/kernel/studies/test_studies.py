@@ -167,6 +167,13 @@ def test_after_how_many_calls_a_variant_has_paid() -> None:
     cold, warm = paybacks(timed(3.0))
     assert (cold.cache, cold.compile_s, cold.saved_us) == ("cold", 10.0, 100.0)
     assert (cold.calls, warm.calls) == (100_000, 5_000)
+    assert cold.text == (
+        "pays for itself with cold caches (10.0 s) after about 100,000 calls, saving 100 µs each"
+    )
+    assert [payback.text for payback in paybacks(timed(0.5))] == [
+        "never pays for itself: it saves nothing per call",
+        "",
+    ]
     assert [payback.calls for payback in paybacks(timed(0.5))] == [None, None]
     assert paybacks(timed(0.5))[0].saved_us == -25.0
     assert [payback.calls for payback in paybacks(timed(1.1, differs=False))] == [None, None]

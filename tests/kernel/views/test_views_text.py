@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from compilescope.report import Kernel, Problem, SourceLine, units
+from compilescope.report import Kernel, Payback, Problem, SourceLine, Startup, units
 from compilescope.report.variant import Variant
 from compilescope.views import wording
 from compilescope.views.text import report as text
@@ -193,6 +193,13 @@ def test_a_wrong_output_is_named() -> None:
     assert wording.accuracy(variant) == "[0] differs by 1.2e-07 (allowed 1.0e-05)"
 
 
+def test_an_output_of_another_kind_has_no_difference() -> None:
+    variant = report().variants[1]
+    wrong = variant.accuracy[0]
+    wrong.ok, wrong.path, wrong.max_abs = False, "output (shape [32] instead of [64])", 0.0
+    assert wording.accuracy(variant) == "differs: output (shape [32] instead of [64])"
+
+
 def test_words_of_what_is_not_known() -> None:
     unknown = timing(1.0, 1.0)
     unknown.ratio = unknown.ratio_interval = None
@@ -232,3 +239,30 @@ def test_a_measurement_that_decides_nothing_says_which_call_does() -> None:
             timing.speedup.standing = "few"
     rendered = text.render(undecided, name="r")
     assert "\u2192 cs.measure(r, seconds=80), in the session that inspected the call" in rendered
+
+
+def test_first_calls_in_new_processes_are_a_table() -> None:
+    shown = report()
+    variant = shown.variants[1]
+    variant.startups = [
+        Startup(
+            cache="cold",
+            first_call_s=11.2,
+            parts={"dynamo": 0.6, "cpp_build": 8.5},
+            headers_s=4.0,
+            imports_s=3.0,
+            memory_bytes=2**30,
+        ),
+        Startup(cache="warm", problem=Problem(severity="error", what="It was killed.")),
+    ]
+    variant.paybacks = [
+        Payback(cache="cold", compile_s=11.2, saved_us=9.0, calls=3.0, text="pays for itself")
+    ]
+    lines = [" ".join(line.split()) for line in text.render(shown).splitlines()]
+    first = lines.index("First calls, each in a new process")
+    assert lines[first + 2 : first + 5] == [
+        f"{variant.name} cold precompiled 11.2 s C++ build 8.50 s, Dynamo 600 ms 4.00 s 3.00 s "
+        "1.00 GiB",
+        f"{variant.name} warm precompiled It was killed.",
+        f"{variant.name} pays for itself.",
+    ]

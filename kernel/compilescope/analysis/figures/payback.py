@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import Literal
 
 from ...report import Payback, VariantReport
+from ...report.units import duration
 from .speedups import over_baseline
+from .wording import round_number
 
 
 def paybacks(variant: VariantReport) -> list[Payback]:
@@ -30,7 +33,25 @@ def paybacks(variant: VariantReport) -> list[Payback]:
             pays = saved_us > 0 and timing.differs is not False
             calls = seconds * 1e6 / saved_us if pays else None
             results.append(Payback(cache=cache, compile_s=seconds, saved_us=saved_us, calls=calls))
+    if results and all(payback.calls is None for payback in results):
+        results[0].text = _NEVER
+        return results
+    for payback in results:
+        payback.text = _text(payback)
     return results
+
+
+_NEVER = "never pays for itself: it saves nothing per call"
+
+
+def _text(payback: Payback) -> str:
+    """When a variant has made up for its compile time, as the rest of a sentence about it."""
+    when = f"with {payback.cache} caches ({duration(payback.compile_s * 1e6)})"
+    if payback.calls is None:
+        return f"never pays for itself {when}"
+    calls = math.ceil(payback.calls)
+    number = "1 call" if calls == 1 else f"about {round_number(calls)} calls"
+    return f"pays for itself {when} after {number}, saving {duration(payback.saved_us)} each"
 
 
 def first_call_s(variant: VariantReport, cache: Literal["cold", "warm"]) -> float | None:

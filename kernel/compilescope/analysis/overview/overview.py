@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 from ...report import (
-    FIRST_CALL_PARTS,
     Answer,
     Count,
     Overview,
@@ -28,7 +27,7 @@ from ..figures.counts import (
 )
 from ..figures.environment_words import device_line, environment_line
 from ..figures.speedups import is_noisy, latency, over_baseline
-from ..figures.wording import count
+from ..figures.wording import count, largest_parts
 from ..target.estimate_words import estimated
 from . import next_calls
 from .conflicts import conflicts
@@ -287,16 +286,5 @@ def _not_in_effect(report: Report, now: VariantReport | None) -> list[Count]:
 
 def _largest(variant: VariantReport) -> str:
     """The two longest parts of the first call, in words."""
-    compiled = variant.compile_time
-    if compiled is None:
-        return ""
-    parts = sorted(
-        (
-            (seconds, FIRST_CALL_PARTS[part])
-            for part, seconds in compiled.parts.items()
-            if part in FIRST_CALL_PARTS and part != "other"
-        ),
-        reverse=True,
-    )
-    longest = [f"{name} {duration(seconds * 1e6)}" for seconds, name in parts[:2] if seconds > 0]
-    return f" ({', '.join(longest)})" if longest else ""
+    longest = largest_parts(variant.compile_time.parts) if variant.compile_time else ""
+    return f" ({longest})" if longest else ""

@@ -414,6 +414,9 @@ class Payback(Struct):
     """The time saved per call compared with eager; negative if the variant is slower."""
     calls: float | None = None
     """None: never."""
+    text: str = ""
+    """All of it as the rest of a sentence about the variant: ``pays for itself …``. Empty if the
+    sentence about the other cache says it."""
 
 
 NOT_FINITE = " (not finite in one of the two"

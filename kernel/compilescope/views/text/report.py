@@ -23,7 +23,18 @@ from ...report import (
 from ...report.break_advice import advice_lines
 from .. import recompile_words, wording
 from ..rows import changes as changed_rows
-from ..rows import cold, conditions, deploy, package, plans, ranks, routes, variants, watch
+from ..rows import (
+    cold,
+    conditions,
+    deploy,
+    package,
+    plans,
+    ranks,
+    routes,
+    startups,
+    variants,
+    watch,
+)
 from ..rows import kernels as kernel_rows
 from ..rows import steps as step_rows
 from ..rows import target as target_rows
@@ -77,6 +88,7 @@ def render(report: Report, *, width: int = 100, color: bool = False, name: str =
     blocks.append(_changes(report, paint, width))
     blocks.append(_routes(report, paint))
     blocks += [_steps(graph, paint, width) for graph in step_rows.measured(report)]
+    blocks.append(_startups(report, paint, width))
     blocks += [_cold(variant, paint, width) for variant in cold.studied(report)]
     blocks += [_deploy(variant, paint, width) for variant in deploy.studied(report)]
     blocks += [
@@ -215,6 +227,15 @@ def _steps(graph: step_rows.Graph, paint: _Paint, width: int) -> Iterator[str]:
     yield from (f"  {line}" for line in _table(table, paint))
     for line in step_rows.remarks(graph):
         yield from _wrapped(line, width, "  ")
+
+
+def _startups(report: Report, paint: _Paint, width: int) -> Iterator[str]:
+    rows = startups.rows(report)
+    if rows:
+        yield paint("bold", startups.TITLE)
+        yield from (f"  {line}" for line in _table([startups.TABLE.head, *rows], paint))
+        for line in startups.paybacks(report):
+            yield from _wrapped(line, width, "  ")
 
 
 def _cold(variant: VariantReport, paint: _Paint, width: int) -> Iterator[str]:
