@@ -185,6 +185,24 @@ def test_the_cost_is_that_of_lost_attempts_alone() -> None:
     assert all(graph_break.ended_us for graph_break in lines.values())
 
 
+def branching(x: Tensor, beta: float) -> Tensor:
+    y = torch.nn.functional.softplus(x, beta=beta)
+    if y.mean() > 100:
+        y = y + 1
+    return y
+
+
+def test_a_restart_for_another_reason_is_no_cost_of_a_branch() -> None:
+    torch._dynamo.reset()
+    compiled = torch.compile(branching, backend="aot_eager", dynamic=True)
+    with watching() as seen:
+        compiled(torch.ones(4, 4), 1.5)
+    compilations = seen.compilations("watched")
+    assert compilations[0].attempt == 1, "beta becomes a constant in a second attempt"
+    (branch,) = distinct_breaks(compilations)
+    assert branch.ended_us is None
+
+
 def test_the_time_of_an_attempt_counts_once_for_two_breaks() -> None:
     def record(name: str, time_s: float, attempt: int, reason: str = "") -> Record:
         payload = f"Graph Break Reason: {reason}\n" if reason else None

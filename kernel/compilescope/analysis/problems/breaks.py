@@ -9,6 +9,7 @@ from ...capture.records import Record
 from ...package_folder import INSIDE
 from ...report import Break, SourceLine
 from ..text.stacks import read_stack
+from .failed_records import METRICS
 
 _PLACE = re.compile(r"Graph break in user code at (.*):(\d+)\s*$")
 _REASON = re.compile(r"Graph Break Reason: (.*)$")
@@ -43,15 +44,25 @@ def read_breaks(records: Sequence[Record], frame: SourceLine | None) -> list[Bre
             attempt_starts.setdefault(record.attempt, record.time_s)
     counted_until = dict(attempt_starts)
     failed = any(record.name == "dynamo_error" for record in records)
+    logged = [
+        (record, record.payload, parse_break(record.payload))
+        for record in records
+        if record.name == "dynamo_graph_break_reason" and record.payload
+    ]
+    reasons = restart_reasons(records)
+    # A branch on data may be in an attempt that Dynamo repeats for another reason. Of a frame that
+    # it leaves to eager, torch logs no reasons.
+    repeated = {
+        record.attempt
+        for record, _, graph_break in logged
+        if record.attempt + 1 in attempt_starts
+        and (not reasons or causes_restart(graph_break, reasons))
+    }
     breaks: list[Break] = []
-    for record in records:
-        if record.name != "dynamo_graph_break_reason" or not record.payload:
-            continue
-        graph_break = parse_break(record.payload)
-        given_up = f"Graph Break Reason: {_GIVEN_UP}" in record.payload
-        if given_up or failed or record.attempt + 1 in attempt_starts:
-            # Without another attempt, torch keeps the graph traced up to the break, so no time is
-            # lost.
+    for record, payload, graph_break in logged:
+        given_up = f"Graph Break Reason: {_GIVEN_UP}" in payload
+        if given_up or failed or record.attempt in repeated:
+            # Otherwise torch keeps the graph traced up to the break, so no time is lost.
             graph_break.duration_us = round(
                 (record.time_s - counted_until[record.attempt]) * 1e6, 1
             )
@@ -61,9 +72,27 @@ def read_breaks(records: Sequence[Record], frame: SourceLine | None) -> list[Bre
         if same is None:
             breaks.append(graph_break)
         else:
-            same.duration_us = (same.duration_us or 0.0) + (graph_break.duration_us or 0.0)
+            if graph_break.duration_us is not None:
+                same.duration_us = (same.duration_us or 0.0) + graph_break.duration_us
             same.eager = graph_break.eager
     return breaks
+
+
+def restart_reasons(records: Sequence[Record]) -> list[str]:
+    """Why Dynamo started a frame again, in torch's words; empty if it did not."""
+    reasons: list[str] = []
+    for record in records:
+        metrics = record.metadata.get(record.event) if record.event in METRICS else None
+        logged = metrics.get("restart_reasons") if isinstance(metrics, dict) else None
+        if isinstance(logged, list):
+            reasons += map(str, logged)
+    return reasons
+
+
+def causes_restart(graph_break: Break, reasons: Sequence[str]) -> bool:
+    """Whether the break is one of torch's reasons for starting a frame again."""
+    first = graph_break.reason.partition("\n")[0]
+    return any(first in reason for reason in reasons)
 
 
 def same_break(graph_break: Break, other: Break) -> bool:
