@@ -17,7 +17,9 @@ class Spent(Struct):
     backward_s: float = 0.0
     inductor_s: float = 0.0
     restarted_s: float = 0.0
-    """Spent on attempts that Dynamo abandoned and restarted."""
+    """Spent on attempts that Dynamo abandoned, other than those that a graph break ended."""
+    restart_why: str = ""
+    restart_remedy: str = ""
 
 
 def lost_time(
@@ -38,7 +40,7 @@ def lost_time(
         Each second is counted under one cause: a failed recompile counts as a failure, and one
         that bypassed a cache as a recompile. A graph break costs only the attempts that it ended,
         where their compilation is no failure and no recompile; the code after it is compiled
-        without the break too.
+        without the break too. Restarts are those for other reasons.
     """
     longest: dict[tuple[str, str, SourceLine | None], LostTime] = {}
     for variant in variants:
@@ -77,17 +79,7 @@ def _of_process(variant: VariantReport, spent: Mapping[str, Spent]) -> Iterator[
         counted.update(recompiles.compilations)
         yield recompiles
     yield from _breaks(variant, counted)
-    for compilation in variant.compilations:
-        figures = spent.get(compilation.id, Spent())
-        if figures.restarted_s and not compilation.breaks and compilation.id not in counted:
-            yield LostTime(
-                kind="restarts",
-                seconds=figures.restarted_s,
-                what=f"Dynamo began {compilation.id} again",
-                where=compilation.frame,
-                process=variant.name,
-                compilations=[compilation.id],
-            )
+    yield from _restarts(variant, spent, counted)
     yield from _bypasses(variant, spent, counted)
 
 
@@ -115,6 +107,24 @@ def _breaks(variant: VariantReport, counted: set[str]) -> Iterator[LostTime]:
                 where=distinct.cause.where,
                 process=variant.name,
                 compilations=list(seconds),
+            )
+
+
+def _restarts(
+    variant: VariantReport, spent: Mapping[str, Spent], counted: set[str]
+) -> Iterator[LostTime]:
+    for compilation in variant.compilations:
+        figures = spent.get(compilation.id, Spent())
+        if figures.restarted_s and compilation.id not in counted:
+            yield LostTime(
+                kind="restarts",
+                seconds=figures.restarted_s,
+                what=f"Dynamo began {compilation.id} again",
+                why=figures.restart_why,
+                remedy=figures.restart_remedy,
+                where=compilation.frame,
+                process=variant.name,
+                compilations=[compilation.id],
             )
 
 

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from ..analysis.figures.counts import recompile_count
 from ..analysis.figures.trace_words import add_process_words
+from ..analysis.problems.failed_records import restart_reasons
 from ..capture.logged_values import finite
 from ..report import Compilation, VariantReport
 from ..report.subjects.traces import (
@@ -59,7 +60,7 @@ def summary_of(
     variants = [variant for variant in report.variants if variant.name in logs]
     lines = [line for variant in variants for line in compilation_lines(variant)]
     lines.sort(key=lambda line: -(line.duration_s or 0.0))
-    spent = {name: _spent(log) for name, log in logs.items()}
+    spent = {name: _spent(log, redact=redact) for name, log in logs.items()}
     return TraceSummary(
         name=report.subject.name,
         environment=report.environment,
@@ -129,17 +130,19 @@ def _process(variant: VariantReport, log: ProcessLog) -> ProcessSummary:
     return summary
 
 
-def _spent(log: ProcessLog) -> dict[str, Spent]:
-    return {
-        events.id: Spent(
+def _spent(log: ProcessLog, *, redact: bool) -> dict[str, Spent]:
+    figures: dict[str, Spent] = {}
+    for events in log.events.values():
+        metrics = events.metrics("compilation_metrics")
+        spent = figures[events.id] = Spent(
             backward_s=_number(events.metrics("bwd_compilation_metrics"), "duration_us") / 1e6,
-            inductor_s=_number(events.metrics("compilation_metrics"), "inductor_compile_time_s"),
-            restarted_s=_number(
-                events.metrics("compilation_metrics"), "dynamo_time_before_restart_s"
-            ),
+            inductor_s=_number(metrics, "inductor_compile_time_s"),
         )
-        for events in log.events.values()
-    }
+        if restart_reasons(metrics):
+            from .restart_reasons import add_restarts  # most traces have no restart
+
+            add_restarts(spent, metrics, log.outline(events).breaks, redact=redact)
+    return figures
 
 
 def _number(metrics: dict[str, object], name: str) -> float:

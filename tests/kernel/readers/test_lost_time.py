@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from compilescope.readers.lazy_trace import Trace
 from compilescope.readers.lost_time import Spent, lost_time
+from compilescope.readers.trace_summary import summary_of
 from compilescope.report import (
     Break,
     Compilation,
@@ -15,6 +19,8 @@ from compilescope.report import (
 from compilescope.report.compilation.artifacts import CacheEvent
 from compilescope.report.problem import Problem
 from compilescope.report.variant import Variant
+
+from .written_logs import record
 
 
 def bypassed(*caches: str) -> list[CacheEvent]:
@@ -40,11 +46,9 @@ def test_each_second_is_counted_under_one_cause() -> None:
         breaks=[DistinctBreak(cause=cause, count=3, after=["2/0"])],
         problems=[Problem(severity="error", what="it failed", facts={"compilation": "1/2"})],
     )
-    spent = {
-        compilation.id: Spent(inductor_s=1.5, restarted_s=0.5)
-        for compilation in variant.compilations[:6]
-    }
-    spent["0/0"].restarted_s = 0.0
+    spent = {compilation.id: Spent(inductor_s=1.5) for compilation in variant.compilations[:6]}
+    for restarted in ("1/2", "2/0"):
+        spent[restarted].restarted_s = 0.5
     lost = [
         (loss.kind, loss.seconds, loss.compilations)
         for loss in lost_time([variant], {"python": spent})
@@ -56,6 +60,47 @@ def test_each_second_is_counted_under_one_cause() -> None:
         ("graph break", 0.7, ["1/0"]),
         ("restarts", 0.5, ["2/0"]),
     ]
+
+
+PRINT = "Failed to trace builtin operator"
+TENSORIFY = "<class 'torch._dynamo.exc.TensorifyScalarRestartAnalysis'>"
+CONSTANT = "a float that Dynamo had made an input of the graph had to become a constant"
+
+
+@pytest.mark.parametrize(
+    ("reasons", "kinds", "why"),
+    [
+        # torch counts all time of a frame without a graph as time before a restart.
+        ([], [], ""),
+        ([TENSORIFY], ["restarts"], CONSTANT),
+        (["no sizes\n  Hint: none"], ["restarts"], "no sizes"),
+        ([PRINT], ["graph break"], ""),
+        ([PRINT, TENSORIFY], ["graph break", "restarts"], CONSTANT),
+    ],
+)
+def test_restarts_have_torchs_reason(
+    tmp_path: Path, reasons: list[str], kinds: list[str], why: str
+) -> None:
+    ids = {"frame_id": 0, "frame_compile_id": 0}
+    metrics = {"dynamo_time_before_restart_s": 9.0, "restart_reasons": reasons}
+    log = record("dynamo_start", detail={"stack": []}, attempt=0, **ids)
+    if PRINT in reasons:
+        log += record(
+            "artifact",
+            f"Graph Break Reason: {PRINT}\n",
+            {"name": "dynamo_graph_break_reason", "encoding": "string"},
+            attempt=0,
+            **ids,
+        ).replace(b"37.300000", b"39.300000")
+    log += record("compilation_metrics", detail=metrics, attempt=1, **ids)
+    (tmp_path / "one.log").write_bytes(log)
+    with Trace(tmp_path / "one.log") as trace:
+        lost = sorted(summary_of(trace).fix_first, key=lambda loss: loss.kind)
+    assert [loss.kind for loss in lost] == kinds
+    if why:
+        assert lost[-1].why == why
+        assert bool(lost[-1].remedy) == (why == CONSTANT)
+        assert lost[-1].seconds == (7.0 if PRINT in reasons else 9.0)
 
 
 @pytest.mark.parametrize(

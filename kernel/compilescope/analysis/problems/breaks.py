@@ -9,7 +9,7 @@ from ...capture.records import Record
 from ...package_folder import INSIDE
 from ...report import Break, SourceLine
 from ..text.stacks import read_stack
-from .failed_records import METRICS
+from .failed_records import METRICS, restart_reasons
 
 _PLACE = re.compile(r"Graph break in user code at (.*):(\d+)\s*$")
 _REASON = re.compile(r"Graph Break Reason: (.*)$")
@@ -49,7 +49,7 @@ def read_breaks(records: Sequence[Record], frame: SourceLine | None) -> list[Bre
         for record in records
         if record.name == "dynamo_graph_break_reason" and record.payload
     ]
-    reasons = restart_reasons(records)
+    reasons = [reason for record in records for reason in _restart_reasons(record)]
     # A branch on data may be in an attempt that Dynamo repeats for another reason. Of a frame that
     # it leaves to eager, torch logs no reasons.
     repeated = {
@@ -78,21 +78,15 @@ def read_breaks(records: Sequence[Record], frame: SourceLine | None) -> list[Bre
     return breaks
 
 
-def restart_reasons(records: Sequence[Record]) -> list[str]:
-    """Why Dynamo started a frame again, in torch's words; empty if it did not."""
-    reasons: list[str] = []
-    for record in records:
-        metrics = record.metadata.get(record.event) if record.event in METRICS else None
-        logged = metrics.get("restart_reasons") if isinstance(metrics, dict) else None
-        if isinstance(logged, list):
-            reasons += map(str, logged)
-    return reasons
-
-
 def causes_restart(graph_break: Break, reasons: Sequence[str]) -> bool:
     """Whether the break is one of torch's reasons for starting a frame again."""
     first = graph_break.reason.partition("\n")[0]
     return any(first in reason for reason in reasons)
+
+
+def _restart_reasons(record: Record) -> list[str]:
+    metrics = record.metadata.get(record.event) if record.event in METRICS else None
+    return restart_reasons(metrics) if isinstance(metrics, dict) else []
 
 
 def same_break(graph_break: Break, other: Break) -> bool:

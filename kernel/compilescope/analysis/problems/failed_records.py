@@ -85,6 +85,12 @@ def kind_of(metrics: Mapping[str, Any]) -> str:
     return str(metrics["fail_type"]).rpartition(".")[2]
 
 
+def restart_reasons(metrics: Mapping[str, Any]) -> list[str]:
+    """Why Dynamo started a frame again, in torch's words; empty if it did not."""
+    reasons = metrics.get("restart_reasons")
+    return list(map(str, reasons)) if isinstance(reasons, list) else []
+
+
 def _is_break(metrics: Mapping[str, Any]) -> bool:
     return kind_of(metrics) in _BREAKS
 
