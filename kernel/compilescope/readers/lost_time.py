@@ -14,7 +14,6 @@ from ..report.subjects.traces import LostTime
 class Spent(Struct):
     """Torch's figures of one compilation, in seconds."""
 
-    backward_s: float = 0.0
     inductor_s: float = 0.0
     restarted_s: float = 0.0
     """Spent on attempts that Dynamo abandoned, other than those that a graph break ended."""
@@ -55,9 +54,7 @@ def lost_time(
 
 def _of_process(variant: VariantReport, spent: Mapping[str, Spent]) -> Iterator[LostTime]:
     seconds = {
-        compilation.id: (compilation.duration_s or 0.0)
-        + spent.get(compilation.id, Spent()).backward_s
-        for compilation in variant.compilations
+        compilation.id: compilation.duration_s or 0.0 for compilation in variant.compilations
     }
     counted: set[str] = set()
     for problem in variant.problems:

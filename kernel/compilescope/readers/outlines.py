@@ -422,5 +422,5 @@ def _outline(events: Events, frame: SourceLine | None, shift_s: float) -> Compil
         starts = (record.time_s for record in records if record.event == "dynamo_start")
         started_s = next(starts, None)
         compilation.started_s = None if started_s is None else started_s + shift_s
-    compilation.duration_s = compile_time_s(metrics)
+    compilation.duration_s = compile_time_s(metrics, events.metrics("bwd_compilation_metrics"))
     return compilation

@@ -135,7 +135,6 @@ def _spent(log: ProcessLog, *, redact: bool) -> dict[str, Spent]:
     for events in log.events.values():
         metrics = events.metrics("compilation_metrics")
         spent = figures[events.id] = Spent(
-            backward_s=_number(events.metrics("bwd_compilation_metrics"), "duration_us") / 1e6,
             inductor_s=_number(metrics, "inductor_compile_time_s"),
         )
         if restart_reasons(metrics):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..analysis.figures.speedups import over_baseline
+from ..analysis.figures.wording import compile_time as compile_time
 from ..analysis.figures.wording import count as count
 from ..analysis.figures.wording import place as place
 from ..report import AS_WRITTEN, Report, Timing, VariantReport

@@ -10,7 +10,7 @@ from ..analysis.guards.frames import frame_of
 from ..analysis.problems.breaks import break_key, frame_name, parse_break
 from ..analysis.problems.compile_failures import first_sentence
 from ..analysis.problems.failed_records import METRICS, outcome_of
-from ..capture.logged_values import finite
+from ..capture.logged_values import compile_time_s
 from ..capture.records import Record
 from ..capture.stream import Group
 from ..report.problem import SourceLine
@@ -95,9 +95,7 @@ class CompilationRows:
             frame=frame,
             name=frame_name(frame.function) if frame is not None else "",
             started_s=records[0].time_s if records else None,
-            duration_s=_seconds(metrics, records, group) + _seconds(backward, (), group)
-            if group.done
-            else None,
+            duration_s=_seconds(metrics, backward, group) if group.done else None,
             breaks=breaks,
             recompile=_first(reasons[-1]) if reasons else "",
             failed=first_sentence(str(reason)),
@@ -127,12 +125,12 @@ def _details(records: list[Record], event: str) -> dict[str, Any]:
     return {}
 
 
-def _seconds(metrics: dict[str, Any], records: Any, group: Group) -> float:
+def _seconds(metrics: dict[str, Any], backward: dict[str, Any], group: Group) -> float:
     """Torch's own figure; otherwise the time from the first record to the last."""
-    took = finite(metrics.get("duration_us"))
-    if took:
-        return took / 1e6
-    return max(0.0, group.last_s - records[0].time_s) if records else 0.0
+    took = compile_time_s(metrics, backward)
+    if took is not None:
+        return took
+    return max(0.0, group.last_s - group.records[0].time_s) if group.records else 0.0
 
 
 def _first(payload: str) -> str:

@@ -39,7 +39,7 @@ def test_a_growing_trace_is_followed_until_ctrl_c(
         "+0.2 s   3.99 ms  0/2  f, program.py:36  fell back to eager",
         "0/2 fell back to eager: Dynamo recompile limit exceeded",
     ]
-    assert any(line.startswith("3 compilations in 217 ms") for line in lines)
+    assert any("217 ms of compile time" in line for line in lines)
 
 
 def test_a_rank_is_followed_from_before_its_log_exists(

@@ -411,3 +411,14 @@ def test_utf16_and_torchruns_prefixes_are_read(tmp_path: Path) -> None:
         assert [variant.problems for variant in trace.report().variants] == [
             variant.problems for variant in whole.variants
         ]
+
+
+def test_the_compile_time_is_that_of_forward_and_backward() -> None:
+    path = TRACES / "cpu-torch2.13-backward.log.gz"
+    (compilation,) = cs.read_trace(path).compilations
+    assert compilation.duration_s == pytest.approx(0.939466 + 0.009378)
+    with Trace(path) as trace:
+        trace_summary = summary_of(trace)
+    assert trace_summary.slowest[0].duration_s == compilation.duration_s
+    assert trace_summary.processes[0].compile_time_s == compilation.duration_s
+    assert trace_summary.processes[0].counts[-1] == "949 ms of compile time"

@@ -8,20 +8,19 @@ from ...report.subjects.traces import (
     ProcessSummary,
     TraceSummary,
 )
-from ...report.units import duration
 from .outcome_words import OUTCOMES, outcome_counts
-from .wording import count
+from .wording import compile_time, count
 
 
 def add_process_words(process: ProcessSummary) -> None:
     """Fill `ProcessSummary.counts`."""
-    time = f" in {duration(process.compile_time_s * 1e6)}" if process.compile_time_s else ""
     phrases = [
-        f"{count(process.compilations, 'compilation')}{time}",
+        count(process.compilations, "compilation"),
         *outcome_counts(process.failures, process.fallbacks),
         count(process.recompiles, "recompile"),
         count(process.graph_breaks, "graph break"),
         f"{len(process.unfinished)} unfinished" if process.unfinished else "",
+        compile_time(process.compile_time_s),
     ]
     process.counts = [phrase for phrase in phrases if phrase]
 

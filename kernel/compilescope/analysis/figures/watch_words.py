@@ -6,7 +6,7 @@ from ...report.subjects.watching import WatchState
 from ...report.units import whole_number
 from .counts import breaks_and_occurrences
 from .outcome_words import outcome_counts
-from .wording import count
+from .wording import compile_time, count
 
 
 def watch_counts(state: WatchState) -> list[str]:
@@ -16,14 +16,14 @@ def watch_counts(state: WatchState) -> list[str]:
         *outcome_counts(state.failures, state.fallbacks),
         count(state.recompiles, "recompile"),
         breaks_and_occurrences(state.breaks, state.break_occurrences),
-        f"{state.seconds:.1f} s of compiling",
+        compile_time(state.seconds),
         f"{held} of {budget} MB held",
     ]
     if state.reduced:
         phrases.append(f"{count(state.reduced, 'compilation')} reduced to an outline")
     if state.left_out:
         phrases.append(f"{whole_number(state.left_out)} only counted")
-    return phrases
+    return [phrase for phrase in phrases if phrase]
 
 
 def _megabytes(size: float) -> str:

@@ -23,6 +23,11 @@ def count(number: int, noun: str, plural: str = "") -> str:
     return f"{whole_number(number)} {noun if number == 1 else plural or noun + 's'}"
 
 
+def compile_time(seconds: float) -> str:
+    """Return ``68.0 s of compile time``; empty if none is known."""
+    return f"{duration(seconds * 1e6)} of compile time" if seconds else ""
+
+
 def round_number(value: float) -> str:
     """Return a large number rounded to two significant digits: ``57,000``."""
     if value < 10:

@@ -198,9 +198,9 @@ def _uses(compilation: Compilation, records: Sequence[Record], values: Values) -
     )
 
 
-def _metrics(records: Sequence[Record]) -> dict[str, Any]:
+def _metrics(records: Sequence[Record], event: str = "compilation_metrics") -> dict[str, Any]:
     for record in reversed(records):
-        if record.event == "compilation_metrics":
+        if record.event == event:
             detail = record.metadata.get(record.event)
             if isinstance(detail, dict):
                 return detail
@@ -223,4 +223,4 @@ def _time(compilation: Compilation, records: Sequence[Record], metrics: Mapping[
         compilation.started_s = start_s
     elif records:
         compilation.started_s = records[0].time_s
-    compilation.duration_s = compile_time_s(metrics)
+    compilation.duration_s = compile_time_s(metrics, _metrics(records, "bwd_compilation_metrics"))

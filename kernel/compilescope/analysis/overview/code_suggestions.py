@@ -28,8 +28,7 @@ from ...report.break_advice import (
     is_by_design,
     setting_of,
 )
-from ...report.units import duration
-from ..figures.wording import place
+from ..figures.wording import compile_time, place
 from ..problems.breaks import plain_function
 from .ranked_suggestion import Ranked
 from .verdict_helps import BEFORE
@@ -80,7 +79,7 @@ def against_recompiles(variant: VariantReport, now: VariantReport | None) -> Ite
             Suggestion(
                 what=f"Avoid {which}{_in_title([recompile for _, recompile, _ in ended])}",
                 why=f"{given_up}{advice.what}",
-                gain=f"costs {duration(took_s * 1e6)} of compile time" if took_s else "",
+                gain=f"costs {compile_time(took_s)}" if took_s else "",
                 basis="measured" if took_s else "unknown",
                 code=advice.code,
                 place=_place(advice, recompile, compilation.frame),
@@ -219,9 +218,7 @@ def against_breaks(variant: VariantReport, report: Report) -> Iterator[Ranked]:
                 what=what,
                 why=advice_on(graph_break.cause) or graph_break.cause.reason,
                 # The lost fusion and the further guards of each call are not measured.
-                gain=f"wastes {duration(wasted_us)} of compile time"
-                if wasted_us
-                else "not measured",
+                gain=f"wastes {compile_time(wasted_us / 1e6)}" if wasted_us else "not measured",
                 basis="measured" if wasted_us else "unknown",
                 code=setting or mended,
                 place=BEFORE if setting else _in_place(where, mended),

@@ -10,7 +10,6 @@ from ...report import (
     VariantReport,
 )
 from ...report.problem import GENERATOR, compile_failure, first_error
-from ...report.units import duration
 from ..changes.same_code import plainest
 from ..figures import event_counts
 from ..figures.counts import (
@@ -19,7 +18,7 @@ from ..figures.counts import (
 )
 from ..figures.outcome_words import outcome_counts_of
 from ..figures.speedups import between, is_noisy, latency, over_baseline
-from ..figures.wording import count
+from ..figures.wording import compile_time, count
 from .variants import distinct, leading, title, with_article
 
 WITHOUT_CALL = ("watch", "trace", "package")
@@ -296,5 +295,5 @@ def _happened(report: Report) -> str:
     summary = ", ".join([count(len(compilations), "compilation"), *outcome_counts_of(compilations)])
     parts = [event_counts.recompiles(compilations).text, event_counts.breaks(breaks).text]
     spent = sum(compilation.duration_s or 0.0 for compilation in compilations)
-    time = f", {duration(spent * 1e6)} of compile time" if spent else ""
-    return f"{summary}: {' and '.join(parts)}{time}."
+    what = f"{summary}: {' and '.join(parts)}"
+    return ", ".join(filter(None, [what, compile_time(spent)])) + "."

@@ -142,7 +142,7 @@ class Compilation(Struct, weakref=True):
     started_s: float | None = None
     """When it began, in seconds since the epoch."""
     duration_s: float | None = None
-    """Its compile time (s)."""
+    """Its compile time (s), with that of its backward if torch compiled it."""
     cell: str | None = None
     """The id of the notebook cell that was running, if a watch recorded it."""
     call: SourceLine | None = None

@@ -255,7 +255,7 @@ class ProcessSummary(Struct):
     """Cache → how often it answered hit, miss, bypass."""
     problems: list[Problem] = []
     counts: list[str] = []
-    """What happened, in short phrases: ``3 compilations in 250 ms``, ``1 recompile``."""
+    """What happened, in short phrases: ``3 compilations``, ``1 recompile``."""
 
 
 class TraceSummary(Struct):

@@ -66,4 +66,4 @@ class WatchState(Struct):
     latest: list[WatchedCompilation] = []
     """The last few, newest first."""
     counts: list[str] = []
-    """The recorded compilations, in short phrases: ``2 recompiles``, ``1.5 s of compiling``."""
+    """The recorded compilations, in short phrases: ``2 recompiles``, ``1.50 s of compile time``."""

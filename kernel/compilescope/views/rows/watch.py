@@ -101,10 +101,15 @@ def headline(report: Report) -> str:
         *outcome_counts_of(compilations),
         wording.count(recompile_count(compilations), "recompile"),
         break_count([broken for variant in report.variants for broken in variant.breaks]),
-        f"{seconds:.2f} s of compiling",
+        wording.compile_time(seconds),
     ]
     where = wording.place(report.subject.where)
-    return report.subject.name + (f" ({where})" if where else "") + ": " + ", ".join(parts)
+    return (
+        report.subject.name
+        + (f" ({where})" if where else "")
+        + ": "
+        + ", ".join(filter(None, parts))
+    )
 
 
 def _row(compilation: Compilation) -> tuple[str, ...]:

@@ -20,14 +20,14 @@ describe('SidebarBody', () => {
       processes: [
         {
           name: 'rank 0',
-          counts: ['3 compilations in 250 ms', '2 recompiles']
+          counts: ['3 compilations', '250 ms of compile time']
         }
       ]
     } as unknown as TraceSummary;
     page.show({ isLive: false, report: { ...report('f'), trace } });
     const section = page.host.querySelector('.jp-mod-processes')!;
     expect(section.textContent).toContain(
-      '3 compilations in 250 ms · 2 recompiles'
+      '3 compilations · 250 ms of compile time'
     );
     expect(page.host.textContent).not.toContain('over eager');
     page.click(page.button('rank 0'));
