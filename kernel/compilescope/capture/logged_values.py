@@ -69,12 +69,12 @@ def compile_time_s(*metrics: Mapping[str, object]) -> float | None:
     metrics
         What torch logs of either; empty if it was not compiled.
     """
-    known = [seconds for one in metrics if (seconds := _compile_time_s(one)) is not None]
+    known = [seconds for logged in metrics if (seconds := _compile_time_s(logged)) is not None]
     return sum(known) if known else None
 
 
 def _compile_time_s(metrics: Mapping[str, object]) -> float | None:
-    """The time of one of both; torch 2.3 to 2.6 log it under other names."""
+    """The time of either; torch 2.3 to 2.6 log it under other names."""
     for name, per_second in (
         ("duration_us", 1e6),
         ("dynamo_cumulative_compile_time_us", 1e6),

@@ -48,9 +48,26 @@ def add_shapes(
     for record in records:
         if record.attempt == compilation.attempt or id(record) in later:
             reader.read(record)
-    compilation.symbols = reader.symbols
+    compilation.symbols = _without_renamed(reader, compilation)
     compilation.shape_decisions = reader.decisions
     compilation.expressions = reader.expressions
+
+
+def _without_renamed(reader: _Reader, compilation: Compilation) -> list[ShapeSymbol]:
+    """The symbols without the second names that retracing gives to unbacked ones.
+
+    torch renames them to the first ones, without logging it. Where it did, nothing has the name.
+    """
+    if not reader.retraced:
+        return reader.symbols
+    texts = [graph.text for graph in compilation.graphs.values()]
+    texts += [decision.expression for decision in reader.decisions]
+    named = {name for text in texts for name in _SYMBOL.findall(text)}
+    return [
+        symbol
+        for symbol in reader.symbols
+        if symbol.name not in reader.retraced or symbol.name in named
+    ]
 
 
 class _Reader:
@@ -60,6 +77,9 @@ class _Reader:
         self.symbols: list[ShapeSymbol] = []
         self.decisions: list[ShapeDecision] = []
         self.expressions: list[ShapeExpression] = []
+        self.retraced: set[str] = set()
+        """Unbacked symbols that torch created after Dynamo had finished the graph."""
+        self._has_graph = False
         self._sources: dict[str, str] = {}
         """Symbol → what it stands for."""
         self._places: dict[int, int] = {}
@@ -71,8 +91,12 @@ class _Reader:
         event, detail = record.event, record.detail
         if event == "create_symbol":
             self._add_symbol(detail, _text(detail, "source"), _text(detail, "val"))
+        elif event == "dynamo_output_graph":
+            self._has_graph = True
         elif event == "create_unbacked_symbol":
             self._add_symbol(detail, "", "")
+            if self._has_graph:
+                self.retraced.add(self.symbols[-1].name)
             self._add_expression(
                 detail.get("node_id"),
                 ShapeExpression(

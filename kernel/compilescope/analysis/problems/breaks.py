@@ -6,9 +6,8 @@ import re
 from collections.abc import Sequence
 
 from ...capture.records import Record
-from ...package_folder import INSIDE
 from ...report import Break, SourceLine
-from ..text.stacks import read_stack
+from ..text.stacks import below_us, read_stack
 from .failed_records import METRICS, restart_reasons
 
 _PLACE = re.compile(r"Graph break in user code at (.*):(\d+)\s*$")
@@ -184,7 +183,7 @@ def parse_break(text: str) -> Break:
             stripped = stated.group(1) if stated else line.strip()
             if stripped:
                 reason.append(stripped)
-    stack = _below_us(read_stack(_user_stack(lines)))
+    stack = below_us(read_stack(_user_stack(lines)))
     if where and stack:
         same = [frame for frame in stack if (frame.file, frame.line) == (where.file, where.line)]
         where = same[-1] if same else where
@@ -209,12 +208,6 @@ def _end_of_message(lines: list[str]) -> int:
         if line.startswith(_ENDS):
             return index
     return len(lines)
-
-
-def _below_us(stack: list[SourceLine]) -> list[SourceLine]:
-    """The frames of the subject, without those of the inspection that called it."""
-    ours = [index for index, frame in enumerate(stack) if frame.file.startswith(INSIDE)]
-    return stack[ours[-1] + 1 :] if ours else stack
 
 
 def _user_stack(lines: list[str]) -> list[str]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ...capture.logged_values import logged_count
+from ...package_folder import INSIDE
 from ...report import SourceLine
 
 _FRAME = re.compile(r'^\s*File "(.*)", line (\d+), in (.*)$')
@@ -61,9 +62,19 @@ def logged_line(frame: Mapping[str, Any]) -> SourceLine:
 
 
 def logged_stack(stack: Any) -> list[SourceLine]:
-    """Read a stack that torch logged, innermost frame last; empty where there is none."""
+    """Read a stack that torch logged, innermost frame last; empty where there is none.
+
+    While torch retraces a graph, no line of the user's is known. The stack is then that of the
+    logging itself, which ends in a frame of this package: it is empty, too.
+    """
     frames = stack if isinstance(stack, list | tuple) else []
-    return [logged_line(frame) for frame in frames if isinstance(frame, dict)]
+    return below_us([logged_line(frame) for frame in frames if isinstance(frame, dict)])
+
+
+def below_us(stack: list[SourceLine]) -> list[SourceLine]:
+    """The frames of the subject, without those of the inspection that called it."""
+    ours = [index for index, frame in enumerate(stack) if frame.file.startswith(INSIDE)]
+    return stack[ours[-1] + 1 :] if ours else stack
 
 
 def _is_marker(code: str) -> bool:

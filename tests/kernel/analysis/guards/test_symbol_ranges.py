@@ -6,8 +6,9 @@ import compilescope as cs
 import pytest
 import torch
 from compilescope.analysis.guards.symbol_ranges import complete_symbols
-from compilescope.report import Compilation, Guard, ShapeSymbol
+from compilescope.report import Compilation, Graph, Guard, ShapeDecision, ShapeSymbol
 from compilescope.views.text.shapes import shapes
+from torch._dynamo.backends.registry import lookup_backend
 from torch._inductor.compile_fx import compile_fx
 
 SIZE = "L['x'].size()[0]"
@@ -31,6 +32,79 @@ def test_a_guard_on_the_symbol_alone_is_its_range(expression: str, final: str) -
     )
     complete_symbols(compilation)
     assert compilation.symbols[0].range == final
+
+
+@pytest.mark.parametrize(
+    ("relations", "final"),
+    [
+        (["u0 >= 2", "u0 < 9"], "[2, 8]"),
+        (["1 < u0", "64 >= u0", "u0 >= 0"], "[2, 64]"),
+        (["2*u0 <= 9", "u1 >= 1"], "[-int_oo, int_oo]"),
+    ],
+)
+def test_what_a_graph_asserts_of_an_unbacked_symbol_is_its_range(
+    relations: list[str], final: str
+) -> None:
+    text = "".join(
+        f'"Runtime assertion failed for expression {relation} on node ' for relation in relations
+    )
+    for graphs, decisions in [
+        ({"dynamo": Graph(stage="dynamo", text=text)}, []),
+        ({}, [ShapeDecision(kind="guard", expression=relation) for relation in relations]),
+    ]:
+        compilation = Compilation(
+            id="0/0",
+            symbols=[ShapeSymbol("u0", range="[-int_oo, int_oo]")],
+            graphs=graphs,
+            shape_decisions=decisions,
+        )
+        complete_symbols(compilation)
+        assert compilation.symbols[0].range == final
+
+
+def test_an_assumption_is_no_range() -> None:
+    compilation = Compilation(
+        id="0/0",
+        symbols=[ShapeSymbol("u0", range="[-int_oo, int_oo]")],
+        shape_decisions=[ShapeDecision(kind="assumption", expression="u0 > 1", result="True")],
+    )
+    complete_symbols(compilation)
+    assert compilation.symbols[0].range == "[-int_oo, int_oo]"
+
+
+@pytest.mark.usefixtures("fresh_dynamo")
+def test_unbacked_symbols_are_those_of_the_code_as_torch_has_them() -> None:
+    environments = []
+
+    def sizes(x: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
+        length = lengths.sum().item()
+        torch._check(length >= 0)
+        torch._check(length <= 64)
+        return torch.zeros(length).sum() + x.nonzero().sum()
+
+    def backend(graph: torch.fx.GraphModule, inputs: list[torch.Tensor]) -> object:
+        environments.append(torch._guards.TracingContext.get().fake_mode.shape_env)
+        return lookup_backend("aot_eager")(graph, inputs)
+
+    captured = {"capture_scalar_outputs": True, "capture_dynamic_output_shape_ops": True}
+    with cs.watch() as report, torch._dynamo.config.patch(captured):
+        compiled = torch.compile(sizes, backend=backend, fullgraph=True)
+        compiled(torch.ones(4), torch.tensor([3, 4]))
+    (compilation,) = report.compilations
+    (environment,) = environments
+    ranges = {
+        str(name): f"[{bounds.lower}, {bounds.upper}]"
+        for name, bounds in environment.var_to_range.items()
+    }
+    shown = {symbol.name: symbol.range for symbol in compilation.symbols}
+    assert shown == {"u0": "[0, 64]", "u1": "[0, 4]"}
+    assert shown.items() <= ranges.items()
+    # Retracing gave both further names.
+    assert len(ranges) > len(shown)
+    assert [symbol.stack[-1].code for symbol in compilation.symbols] == [
+        "length = lengths.sum().item()",
+        "return torch.zeros(length).sum() + x.nonzero().sum()",
+    ]
 
 
 @pytest.mark.usefixtures("fresh_dynamo")
