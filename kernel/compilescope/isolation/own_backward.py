@@ -69,6 +69,27 @@ class Backward:
                 raise UsedUpError(str(error)) from error
             raise
 
+    def is_plain(self) -> bool:
+        """Whether ``torch.autograd.backward`` does the same, if no leaf holds a gradient.
+
+        No argument was computed outside the call.
+        """
+        return not self._computed
+
+    @contextmanager
+    def without_old_gradients(self) -> Iterator[None]:
+        """Leaves hold no gradients in the block, and those from before it afterwards."""
+        with plain():
+            before = [(leaf, leaf.grad) for leaf in self._leaves()]
+            for leaf, _ in before:
+                leaf.grad = None
+        try:
+            yield
+        finally:
+            with plain():
+                for leaf, gradient in before:
+                    leaf.grad = gradient
+
     def _run(
         self, roots: Sequence[torch.Tensor], output_gradients: Sequence[torch.Tensor]
     ) -> dict[str, torch.Tensor]:

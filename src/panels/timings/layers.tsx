@@ -182,7 +182,7 @@ function LayersTable(props: {
                   className="jp-mod-number"
                   title={ofKind.map(layer => hover(layer, trans)).join('\n')}
                 >
-                  {sum ? formatMicroseconds(sum.us) : '–'}
+                  {sum ? timeText(sum.us) : '–'}
                 </td>
                 <td className="jp-mod-number jp-Compilescope-muted">
                   {sum && shareText(sum.share)}
@@ -234,6 +234,13 @@ function titleOf(
     : `${name} · ${directionTitle(direction, trans)}`;
 }
 
+/**
+ * A layer that is the difference of two times may be lost in their noise.
+ */
+function timeText(us: number): string {
+  return us > 0 ? formatMicroseconds(us) : '≈ 0';
+}
+
 function shareText(share: number | null): string {
   return share === null ? '' : formatShare(share);
 }
@@ -243,9 +250,11 @@ function hover(layer: Layer, trans: TranslationBundle): string {
   const title = layerTitle(kind);
   return [
     compilation ? `${title} (${compilation})` : title,
-    [formatMicroseconds(us), shareText(layer.share)]
-      .filter(Boolean)
-      .join(' · '),
+    us > 0
+      ? [formatMicroseconds(us), shareText(layer.share)]
+          .filter(Boolean)
+          .join(' · ')
+      : trans.__('too short to be told from noise'),
     interval ? trans.__('95 % interval %1', formatInterval(interval)) : '',
     layer.device_us === null
       ? ''

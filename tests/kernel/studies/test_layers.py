@@ -92,6 +92,19 @@ def test_inference_through_the_python_wrapper() -> None:
 
 
 @pytest.mark.slow
+def test_gradients_that_exist_are_kept() -> None:
+    model, x = perceptron(), torch.randn(8, 64)
+    model(x).sum().backward()
+    before = [parameter.grad for parameter in model.parameters()]
+    values = [gradient.clone() for gradient in before if gradient is not None]
+    _, backward = layers_of(model, (x,), Variant())
+    check(backward)
+    for parameter, gradient, value in zip(model.parameters(), before, values, strict=True):
+        assert parameter.grad is gradient
+        assert torch.equal(value, parameter.grad)
+
+
+@pytest.mark.slow
 def test_training_through_the_cpp_wrapper(monkeypatch: pytest.MonkeyPatch) -> None:
     builds = []
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import shutil
 from collections.abc import Callable, Mapping, Sequence
@@ -175,17 +176,21 @@ class _Looking:
         self._snapshot = study.snapshot
         self._restores = False
         self._backward: Callable[[Any], Any] | None = None
+        self._around = contextlib.ExitStack()
+        """What is undone after the measurement."""
         self._own_backward = study.snapshot.backward.without_gradients()
         self._compiled = compiled
         self._call = functools.partial(compiled, *study.args, **study.kwargs)
         self._grad = torch.is_grad_enabled()
         self._seeds: list[torch.Tensor] = []
         self._long = study.existing is not None and call_s(study.report) > SHORT_S
-        self._leaves = [
+        self._all_leaves = [
             tensor
             for tensor in study.snapshot.tensors.values()
-            if tensor.is_leaf and tensor.requires_grad and tensor.grad is None
+            if tensor.is_leaf and tensor.requires_grad
         ]
+        self._leaves = [leaf for leaf in self._all_leaves if leaf.grad is None]
+        """Those that hold no gradient before."""
         self._device = any(
             "cuda" in (kept_graph.graph.device_types or ()) for kept_graph in self._graphs
         )
@@ -194,14 +199,14 @@ class _Looking:
 
     def look(self) -> None:
         """Warms the call up, measures its layers and adds them to the report."""
-        with self._recorded.recording(), quiet():
+        with self._recorded.recording(), quiet(), self._around:
             self.warm_up()
             self.fill()
 
     def profile(self) -> _Profiled:
         """Warms the call up, and measures its kernels only."""
         self._study.monitor.step("profiling kernels", variant=self._study.report.name, fraction=0.3)
-        with self._recorded.recording(), quiet():
+        with self._recorded.recording(), quiet(), self._around:
             self.warm_up()
             restore = self._snapshot.restore
             recording = record(self._call, self._backward, restore, self._graphs, self._frames)
@@ -290,7 +295,11 @@ class _Looking:
                 self._run_backward(output)
             del output, roots
         if self._seeds:
-            self._backward = self._run_backward
+            # What keeps the user's gradients apart is no part of a backward's time.
+            is_plain = self._own_backward.is_plain()
+            self._backward = self._run_plain if is_plain else self._run_backward
+            if is_plain:
+                self._around.enter_context(self._own_backward.without_old_gradients())
         study = self._study
         if changes_of(study.snapshot):
             self._restores = True
@@ -299,6 +308,11 @@ class _Looking:
     def _run_backward(self, output: Any) -> None:
         self._own_backward.run(_roots(output), self._seeds)
         for leaf in self._leaves:
+            leaf.grad = None
+
+    def _run_plain(self, output: Any) -> None:
+        torch.autograd.backward(_roots(output), self._seeds)
+        for leaf in self._all_leaves:
             leaf.grad = None
 
     def _samples(self, calls: Calls) -> Samples:
