@@ -371,7 +371,7 @@ def test_recompiles_up_to_torchs_limit_are_one_change_and_come_first() -> None:
         again("1/3", "2", "", [stance, limit]),
     ]
     first = overview(report).suggestions[0]
-    assert first.what == "Avoid 3 recompiles (self.steps: 0 → 1, …)"
+    assert first.what == "Avoid 2 recompiles and the fallback to eager (self.steps: 0 → 1, …)"
     assert first.why == (
         "forward was compiled 8 times, torch's limit; new cases run in eager. "
         "A tensor's value is not guarded."

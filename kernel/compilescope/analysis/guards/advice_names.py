@@ -14,7 +14,7 @@ from ...report import SourceLine
 from .frames import Caller
 
 _ROOT = re.compile(r"([LG])\['(\w+)'\](.*)$", re.S)
-_ITEM = re.compile(r"\[(\d+)\]")
+_ITEM = re.compile(r"\[(\d+|'\w+')\]")
 _Function = ast.FunctionDef | ast.Lambda
 _SELF = "self"
 _VIEWS = ("T", "mT", "H", "mH", "data", "real", "imag")
@@ -73,6 +73,8 @@ class Names:
     """Parameter → what is passed for it."""
     owner: str = _SELF
     """The first parameter of a method, usually ``self``."""
+    collected: tuple[str, ...] = ()
+    """``args`` and ``kwargs``: parameters that hold what the call passes under other names."""
     is_in_source: bool = True
     """Whether the definition or the call is available; otherwise ``owner`` is only the usual name.
     """
@@ -97,7 +99,7 @@ class Names:
         passed = self.arguments.get(name)
         if passed is None:
             # If the call is known, a parameter that it does not pass has no name there.
-            is_unknown = self.call is None and name != self.owner
+            is_unknown = self.call is None and name not in (self.owner, *self.collected)
             return Passed(name, name, rest, name) if is_unknown else None
         return Passed(name, ast.unparse(passed), rest, self.new_name(name))
 
@@ -143,7 +145,14 @@ def names_of(frame: SourceLine | None, caller: Caller | None) -> Names:
     owner = definition.owner if definition is not None else ""
     name = "" if owner or function in _NAMELESS else function
     if call is None:
-        return Names(name, name, owner=owner or _SELF, is_in_source=definition is not None)
+        collected = definition.collected if definition is not None else ()
+        return Names(
+            name,
+            name,
+            owner=owner or _SELF,
+            collected=collected,
+            is_in_source=definition is not None,
+        )
     return Names(name, ast.unparse(call.func), call, _bound(call, definition), owner or _SELF)
 
 
@@ -160,6 +169,12 @@ class Definition(NamedTuple):
     def decorators(self) -> list[ast.expr]:
         """Its decorators, the outermost first."""
         return self.node.decorator_list if isinstance(self.node, ast.FunctionDef) else []
+
+    @property
+    def collected(self) -> tuple[str, ...]:
+        """The parameters with one or two stars."""
+        arguments = self.node.args
+        return tuple(star.arg for star in (arguments.vararg, arguments.kwarg) if star is not None)
 
     @property
     def is_compiled(self) -> bool:
@@ -239,6 +254,10 @@ def _bound(call: ast.Call, definition: Definition | None) -> dict[str, ast.expr]
         if vararg is not None:
             more = enumerate(call.args[len(names) :])
             bound |= {f"{vararg.arg}[{index}]": node for index, node in more}
+        kwarg = definition.node.args.kwarg
+        if kwarg is not None:
+            keywords = [name for name in bound if name.isidentifier()]
+            bound |= {f"{kwarg.arg}['{name}']": bound[name] for name in keywords}
         owner = _owner(call, definition)
         if owner is not None:
             bound[definition.owner] = owner

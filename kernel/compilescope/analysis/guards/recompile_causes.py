@@ -58,6 +58,16 @@ def _merged(failures: Iterable[Failure], frame: SourceLine | None) -> list[Recom
     return list(causes.values())
 
 
+def guarded_value(failure: Failure) -> tuple[str, str]:
+    """What failed, without the values of one call: the same change avoids equal ones.
+
+    Only of what has few values is the old one part of it: detaching a tensor does not help where
+    others need its gradient.
+    """
+    direction = failure.old if failure.kind in ("requires_grad", "dtype", "grad_mode") else ""
+    return failure.source, f"{failure.kind} {direction}"
+
+
 def describe(failure: Failure) -> RecompileCause:
     """Return what a failed guard says: ``x.size(0): 4 → 5``."""
     guard = as_written(failure.guard)

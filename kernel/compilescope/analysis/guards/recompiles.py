@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -14,7 +15,7 @@ from .compiled_values import Values
 from .frames import Caller, caller_of, traced_frame
 from .number_uses import NumberUses
 from .other_changes import distance, other_changes
-from .recompile_causes import add_causes
+from .recompile_causes import add_causes, guarded_value
 from .recompile_reason import read_failure
 from .symbols import read_constants, read_symbols
 
@@ -27,6 +28,8 @@ class Memory:
         self.earlier: dict[str, list[str]] = {}
         self.failed: dict[tuple[str, str, str], str] = {}
         """A compilation, its guard and what changed → the compilation for which it first failed."""
+        self.causes: dict[str, tuple[str, str]] = {}
+        """A recompile → the guarded value that caused it."""
         self.callers: dict[str, Caller | None] = {}
         """Each frame's first call."""
         self.traced: dict[str, tuple[SourceLine, SourceLine]] = {}
@@ -113,6 +116,7 @@ def _complete(
     traced: SourceLine | None,
 ) -> None:
     values_by_id = memory.values
+    given_up = RECOMPILE_LIMIT in str(metrics.get("fail_reason"))
     failures = [
         (reason, read_failure(reason, values_by_id, values)) for reason in recompile.reasons
     ]
@@ -129,11 +133,16 @@ def _complete(
     distances = [
         distance(failure, values_by_id.get(failure.compilation), values) for _, failure in failures
     ]
+    # At the limit, nothing is compiled that could be compared: the values that caused most of the
+    # compilations before come first. A change for another value alone would not avoid the limit.
+    caused = Counter(memory.causes[id_] for id_ in before if id_ in memory.causes)
+    counts = [caused[guarded_value(failure)] if given_up else 0 for _, failure in failures]
     # What no fact shows, such as the backend, may differ from other compilations too.
     order = sorted(
         range(len(failures)),
         key=lambda place: (
             distances[place],
+            -counts[place],
             failures[place][1].kind != "other",
             failures[place][1] in seen,
         ),
@@ -141,6 +150,8 @@ def _complete(
     nearest = [failures[place] for place in order if distances[place] == distances[order[0]]]
     failures = [failures[place] for place in order]
     recompile.failures = [failure for _, failure in failures]
+    if failures:
+        memory.causes[compilation.id] = guarded_value(failures[0][1])
     previous = values_by_id.get(recompile.previous) or (
         values_by_id.get(before[-1]) if before else None
     )
@@ -153,7 +164,6 @@ def _complete(
     }
     recompile.became_dynamic = [f"{source} → {name}" for source, name in became.items()]
     settings = _settings(metrics)
-    given_up = RECOMPILE_LIMIT in str(metrics.get("fail_reason"))
     cached = logged_count(metrics.get("cache_size"))
     earlier = len(before) if cached is None else cached
     recompile.count = earlier if given_up else earlier + 1
@@ -165,7 +175,7 @@ def _complete(
         caller=caller_of(records),
         settings=settings,
         first=memory.callers.get(compilation.id.rpartition("/")[0]),
-        seen=seen,
+        seen=() if given_up else seen,
         became=list(became),
         existed=first.is_guarded if first is not None else lambda _: True,
         others=lambda failure: other_changes(

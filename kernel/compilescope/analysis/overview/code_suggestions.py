@@ -13,7 +13,6 @@ from ...report import (
     STACK_VALUE,
     Advice,
     Compilation,
-    Failure,
     Recompile,
     RecompileCause,
     Report,
@@ -28,7 +27,8 @@ from ...report.break_advice import (
     is_by_design,
     setting_of,
 )
-from ..figures.wording import compile_time, place
+from ..figures.wording import compile_time, count, place
+from ..guards.recompile_causes import guarded_value
 from ..problems.breaks import plain_function
 from .ranked_suggestion import Ranked
 from .verdict_helps import BEFORE
@@ -44,7 +44,7 @@ _SIZES = ("mark_dynamic", "dynamic")
 def against_recompiles(variant: VariantReport, now: VariantReport | None) -> Iterator[Ranked]:
     """Suggestions against recompiles: one for all recompiles that the same change removes."""
     by_change: dict[_Change, list[tuple[Compilation, Recompile, Advice]]] = {}
-    group_by_guard: dict[tuple[str, str, str], _Change] = {}
+    group_by_guard: dict[tuple[str, tuple[str, str]], _Change] = {}
     for compilation in variant.compilations:
         recompile = compilation.recompile
         if recompile is not None and recompile.advice:
@@ -52,9 +52,7 @@ def against_recompiles(variant: VariantReport, now: VariantReport | None) -> Ite
             change = _change(compilation, recompile, advice)
             frame = compilation.id.partition("/")[0]
             guards = [
-                (frame, failure.source, f"{failure.kind} {_direction(failure)}")
-                for failure in recompile.failures
-                if failure.source
+                (frame, guarded_value(failure)) for failure in recompile.failures if failure.source
             ]
             if recompile.given_up and guards and guards[0] in group_by_guard:
                 # The last compilation of a frame that hit the limit does not name its caller. The
@@ -67,17 +65,19 @@ def against_recompiles(variant: VariantReport, now: VariantReport | None) -> Ite
         compilation, recompile, advice = ended[0]
         # A call that runs in eager instead of being compiled is slower each time.
         took_s = (
-            sum(compilation.duration_s or 0.0 for compilation, _, _ in ended)
+            sum(
+                compilation.duration_s or 0.0
+                for compilation, recompile, _ in ended
+                if not recompile.given_up
+            )
             if advice.kind not in _SAVES_NOTHING
             else 0.0
         )
-        ids = [compilation.id for compilation, _, _ in ended]
-        which = f"recompile {ids[0]}" if len(ids) == 1 else f"{len(ids)} recompiles"
         given_up = _given_up(ended)
         yield Ranked(
             _GIVEN_UP if given_up else _promise(took_s),
             Suggestion(
-                what=f"Avoid {which}{_in_title([recompile for _, recompile, _ in ended])}",
+                what=f"Avoid {_which(ended)}{_in_title([recompile for _, recompile, _ in ended])}",
                 why=f"{given_up}{advice.what}",
                 gain=f"costs {compile_time(took_s)}" if took_s else "",
                 basis="measured" if took_s else "unknown",
@@ -88,11 +88,6 @@ def against_recompiles(variant: VariantReport, now: VariantReport | None) -> Ite
                 **_dynamic(advice, now),
             ),
         )
-
-
-def _direction(failure: Failure) -> str:
-    """The old value of what has few: detaching a tensor does not help where others need it."""
-    return failure.old if failure.kind in ("requires_grad", "dtype", "grad_mode") else ""
 
 
 class _Change(NamedTuple):
@@ -117,6 +112,15 @@ def _change(compilation: Compilation, recompile: Recompile, advice: Advice) -> _
         file,
         0 if _is_guarded_line(advice, recompile) else line,
     )
+
+
+def _which(ended: Sequence[tuple[Compilation, Recompile, Advice]]) -> str:
+    """``3 recompiles and the fallback to eager``: at torch's limit nothing is compiled."""
+    ids = [compilation.id for compilation, recompile, _ in ended if not recompile.given_up]
+    fallbacks = len(ended) - len(ids)
+    recompiles = f"recompile {ids[0]}" if len(ids) == 1 else count(len(ids), "recompile")
+    fallback = "the fallback to eager" if fallbacks == 1 else f"{fallbacks} fallbacks to eager"
+    return " and ".join([recompiles] * bool(ids) + [fallback] * bool(fallbacks))
 
 
 def _given_up(ended: Sequence[tuple[Compilation, Recompile, Advice]]) -> str:

@@ -162,6 +162,13 @@ COUNTER_TO_LIMIT = COUNTER._replace(
     calls="for _ in range(12):\n    net_compiled(torch.ones(3))",
 )
 """The receiver has another name than usual."""
+COUNTER_THEN_SCALE = COUNTER._replace(
+    define=COUNTER.define.replace("self, x", "self, x, **options").replace(
+        "x * self.calls", "x * self.calls * options['scale']"
+    ),
+    calls="for step in range(12):\n    net_compiled(torch.ones(3), scale=1.0 + step // 8)",
+)
+"""The counter leads to the limit; at the limit, the scale changes too."""
 GLOBAL = Program(
     "scale = 2\ndef f(x):\n    return x * scale",
     "for step in (2, 3, 4):\n    scale = scale + 1\n    compiled(torch.ones(3))",

@@ -8,6 +8,7 @@ from compilescope.analysis.guards.frames import Caller
 from compilescope.report import Failure, SourceLine
 
 from .recompiling_programs import (
+    COUNTER_THEN_SCALE,
     COUNTER_TO_LIMIT,
     EXCHANGED,
     KEYS,
@@ -101,8 +102,39 @@ def test_at_the_limit_too_a_module_is_named_as_at_its_call() -> None:
     codes = {advice.code for advice in advice_of(ran) if advice.kind == "tensor"}
     assert codes == {"net_compiled.calls = torch.tensor(net_compiled.calls)"}
     (suggestion,) = suggestions_of(ran)
-    assert suggestion.what == "Avoid 8 recompiles (s.calls: 0 → 1, …)"
+    assert suggestion.what == "Avoid 7 recompiles and the fallback to eager (s.calls: 0 → 1, …)"
     assert suggestion.code in codes
+
+
+def test_at_the_limit_the_value_that_led_to_it_is_to_change() -> None:
+    define, calls, compile_ = COUNTER_THEN_SCALE
+    before = run(define, compile_, calls)
+    (suggestion,) = suggestions_of(before)
+    assert suggestion.what == (
+        "Avoid 7 recompiles and the fallback to eager (self.calls: 0 → 1, …)"
+    )
+    assert suggestion.code == "net_compiled.calls = torch.tensor(net_compiled.calls)"
+    # Where the call is unknown, what it passes as a keyword has no name.
+    assert not [advice for advice in advice_of(before) if "options" in advice.code]
+    after = run(define, f"{compile_}\n{suggestion.code}", calls)
+    assert [compilation.id for compilation in after.compilations] == ["0/0", "0/1"]
+
+
+def test_what_the_call_passes_as_a_keyword_is_named_as_there() -> None:
+    define, calls, _ = COUNTER_THEN_SCALE
+    fixed = define.replace("self.calls += 1", "")
+    ran = run(fixed, COUNTER_THEN_SCALE.compile, calls)
+    (suggestion,) = suggestions_of(ran)
+    assert suggestion.code == (
+        "options_scale = torch.tensor(1.0 + step // 8)\n"
+        "net_compiled(torch.ones(3), scale=options_scale)"
+    )
+    after = run(
+        fixed,
+        COUNTER_THEN_SCALE.compile,
+        calls.replace("1.0 + step // 8", "torch.tensor(1.0 + step // 8)"),
+    )
+    assert (len(after.compilations), after.recompiles) == (1, 0)
 
 
 @pytest.mark.parametrize(
