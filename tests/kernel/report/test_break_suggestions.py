@@ -41,6 +41,28 @@ def test_output_that_breaks_the_graph_is_left_out_where_it_is_compiled(
     (suggestion,) = overview(report).suggestions
     assert suggestion.code == mended
     assert ("no variant can try it" in suggestion.place) == bool(mended)
+    assert ("compiled calls have no output" in suggestion.why) == bool(mended)
+    assert ("reorderable_logging_functions.add(print)" in suggestion.why) == (line == "print(x)")
+
+
+def test_a_line_of_output_has_one_suggestion_for_all_its_breaks() -> None:
+    report = make_report(eager=60.0, python=40.0)
+    where = SourceLine(file="cell", line=3, code="    print(x.item())")
+    setting = "Set `torch._dynamo.config.capture_scalar_outputs = True` to include these."
+    number = Break(reason="Unsupported Tensor.item() call", where=where, hints=[setting])
+    output = Break(reason="Failed to trace builtin operator", where=where, hints=["Avoid it."])
+    report.variant("python").breaks = [
+        DistinctBreak(cause=number, ended_us=1e6),
+        DistinctBreak(cause=output, ended_us=2e6),
+    ]
+    (suggestion,) = overview(report).suggestions
+    assert suggestion.what == "Fix the 2 graph breaks at cell:3"
+    assert suggestion.code == "if not torch.compiler.is_compiling():\n    print(x.item())"
+    assert suggestion.gain == "wastes 3.00 s of compile time"
+    assert suggestion.why == (
+        "Output breaks the graph. With this code, compiled calls have no output. To keep it, "
+        "return the value and write it after the call."
+    )
 
 
 def test_a_break_that_a_setting_of_dynamo_ends_has_it_to_copy() -> None:
@@ -83,7 +105,7 @@ def test_the_setting_is_not_offered_for_a_number_that_decides_a_branch(
 
 def test_a_break_names_its_file_unless_it_is_the_subjects_own() -> None:
     report = make_report(eager=60.0, python=40.0)
-    own = SourceLine(file="/home/me/train.py", line=3, function="step", code="print(x)")
+    own = SourceLine(file="/home/me/train.py", line=3, function="step", code="x.show()")
     torchs = SourceLine(
         file="/venv/lib/python3.11/site-packages/torch/optim/optimizer.py",
         line=79,
@@ -93,7 +115,7 @@ def test_a_break_names_its_file_unless_it_is_the_subjects_own() -> None:
     report.subject.where = own
     report.variant("python").breaks = [
         DistinctBreak(
-            cause=Break(reason="a", where=own, hints=["Take it out."]), eager=["print(x)"]
+            cause=Break(reason="a", where=own, hints=["Take it out."]), eager=["x.show()"]
         ),
         DistinctBreak(
             cause=Break(reason="b", where=torchs, hints=["Remove the call."]),
@@ -101,7 +123,7 @@ def test_a_break_names_its_file_unless_it_is_the_subjects_own() -> None:
         ),
     ]
     whys = {item.what: item.why for item in overview(report).suggestions}
-    assert whys["Fix the graph break at line 3: print(x)"] == "Take it out."
+    assert whys["Fix the graph break at line 3: x.show()"] == "Take it out."
     assert whys["Fix the graph break at optimizer.py:79: optimizer.step()"] == (
         "The break is in torch's own code: move this call out of the compiled code."
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -13,6 +13,7 @@ from ...report import (
     STACK_VALUE,
     Advice,
     Compilation,
+    DistinctBreak,
     Recompile,
     RecompileCause,
     Report,
@@ -197,13 +198,13 @@ _UNNAMED = "___stack"
 
 
 def against_breaks(variant: VariantReport, report: Report) -> Iterator[Ranked]:
-    """Suggestions against graph breaks: one for each."""
+    """Suggestions against graph breaks: one for each, and one for all at a line of output."""
     has_backward = any(calls_backward(graph_break.cause) for graph_break in variant.breaks)
-    for graph_break in variant.breaks:
-        if is_by_design(graph_break.cause):
-            continue
+    breaks = [graph_break for graph_break in variant.breaks if not is_by_design(graph_break.cause)]
+    for graph_break, *others in _by_output(breaks):
         where = graph_break.cause.where
-        what = f"Fix the graph break{_at(where, report)}"
+        which = f"{len(others) + 1} graph breaks" if others else "graph break"
+        what = f"Fix the {which}{_at(where, report)}"
         # In a function that was inlined, what runs in eager is the call of it: another line.
         inlined = where is not None and len(graph_break.cause.stack) > 1
         line = where.code.strip() if inlined and where is not None else ""
@@ -211,16 +212,18 @@ def against_breaks(variant: VariantReport, report: Report) -> Iterator[Ranked]:
             what = "Fix the graph break at the call itself"
         elif line or graph_break.eager:
             what += f": {(line or graph_break.eager[0]).rstrip(':')}"
-        wasted_us = graph_break.ended_us
-        mended = _without_output(where) if where is not None else ""
-        setting = setting_of(graph_break.cause)
+        wasted_us = sum(each.ended_us or 0.0 for each in (graph_break, *others))
+        mended = _without_output(where)
+        # A setting that reads the number of `print(x.item())` leaves the break of the output.
+        setting = "" if mended else setting_of(graph_break.cause)
         if has_backward and TRACE_AUTOGRAD in setting:
             setting = ""
+        why = _why_output(where, alone=not others) if where is not None and mended else ""
         yield Ranked(
             _promise(wasted_us / 1e6 if wasted_us else None),
             Suggestion(
                 what=what,
-                why=advice_on(graph_break.cause) or graph_break.cause.reason,
+                why=why or advice_on(graph_break.cause) or graph_break.cause.reason,
                 # The lost fusion and the further guards of each call are not measured.
                 gain=f"wastes {compile_time(wasted_us / 1e6)}" if wasted_us else "not measured",
                 basis="measured" if wasted_us else "unknown",
@@ -248,8 +251,37 @@ _OUTPUT = re.compile(r"print|warnings\.warn|(\w+\.)?(log|logger|logging)\.\w+")
 """Calls that only print or log."""
 
 
-def _without_output(where: SourceLine) -> str:
+_NO_OUTPUT = "Output breaks the graph. With this code, compiled calls have no output."
+_OUTPUT_AFTER = "To keep it, return the value and write it after the call."
+_PRINT_AFTER = (
+    "To keep it, write it after the call, or have torch do so: "
+    "torch._dynamo.config.reorderable_logging_functions.add(print)."
+)
+
+
+def _why_output(where: SourceLine, *, alone: bool) -> str:
+    """What it costs to leave out the output of a line, and how to keep it.
+
+    ``alone``: whether the output is all that breaks the graph there, not also a number it reads.
+    """
+    can_reorder = alone and where.code.strip().startswith("print(")
+    return f"{_NO_OUTPUT} {_PRINT_AFTER if can_reorder else _OUTPUT_AFTER}"
+
+
+def _by_output(breaks: Iterable[DistinctBreak]) -> Iterable[list[DistinctBreak]]:
+    """The graph breaks, those at a line that only prints or logs together."""
+    groups: dict[tuple[object, ...], list[DistinctBreak]] = {}
+    for number, graph_break in enumerate(breaks):
+        where = graph_break.cause.where
+        line = (where.file, where.line) if where and _without_output(where) else (number,)
+        groups.setdefault(line, []).append(graph_break)
+    return groups.values()
+
+
+def _without_output(where: SourceLine | None) -> str:
     """The line of a graph break, without its output under torch.compile; empty if it has none."""
+    if where is None:
+        return ""
     try:
         (statement,) = ast.parse(where.code.strip()).body
     except (SyntaxError, ValueError):
