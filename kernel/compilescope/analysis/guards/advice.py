@@ -17,13 +17,19 @@ from ...report import Advice, Failure, SourceLine
 from .advice_names import Names, names_of
 from .compile_calls import with_dynamic
 from .frames import Caller
+from .general_advice import run_in_eager
+from .kinds_of_calls import normal_recompile
 from .number_uses import NumberUses
 from .other_changes import is_number, other_guards, some
+from .recompile_causes import describe
 
 _NUMBER = re.compile(r"-?\d+(?:\.\d*)?(?:e[+-]?\d+)?$|-?(?:inf|nan)$")
 _SCALARS = {"Float": "float32", "Double": "float64", "Half": "float16", "BFloat16": "bfloat16"}
 _SIZE = re.compile(r"(.+)\.size\(\)\[(\d+)\]$", re.S)
 _LAYOUT = re.compile(r"\.(?:stride\(\)\[\d+\]|storage_offset\(\))$")
+_ARGUMENT = re.compile(r"L\['\w+'\](?!.*(?:_parameters|_buffers)\[)", re.S)
+"""A source that is no parameter of a module."""
+_MARK_UNBACKED = "Call torch._dynamo.decorators.mark_unbacked(tensor, dimension) before each call"
 _RESUMED = "torch_dynamo_resume_in_"
 _OPTIMIZER = re.compile(r"[/\\]torch[/\\]optim[/\\]")
 _OPTIMIZER_STATE = re.compile(r"\.state\[list\(dict\.keys\(.*\.state\)\)\[\d+\]\]$")
@@ -112,7 +118,10 @@ def advise(
             else:
                 by_code.setdefault(advice.code or advice.what, advice)
     if not by_code and failures:
-        return [*unmended.values(), _stance()]
+        _, failure = (fresh or failures)[0]
+        if normal := normal_recompile([failure, *others(failure)]):
+            return [Advice(kind="normal", what=normal)]
+        return [*unmended.values(), run_in_eager()]
     return list(by_code.values())
 
 
@@ -146,31 +155,6 @@ def agree(advices: Sequence[Advice]) -> None:
         if advice.kind == "tensor" and advice.code in floated:
             other = floated[advice.code]
             advice.what, advice.code = other.what, other.code
-
-
-def raise_limit(limit: int) -> Advice:
-    """The advice for a frame that was compiled too often."""
-    return Advice(
-        kind="limit",
-        what="Allows more compilations of a function before torch falls back to eager.",
-        code=f"torch._dynamo.config.recompile_limit = {2 * limit}",
-    )
-
-
-def _stance() -> Advice:
-    """The advice if nothing removes the recompile; it names no line.
-
-    The call that recompiled may be inside a compiled function, where torch does not allow it, or in
-    a loop: before its first call, it would prevent every compilation.
-    """
-    return Advice(
-        kind="stance",
-        what=(
-            "For the rest of the process, calls that would recompile run in eager instead. Put it "
-            "after the calls that should be compiled, outside of compiled functions."
-        ),
-        code='torch.compiler.set_stance("eager_on_recompile")',
-    )
 
 
 class _Adviser:
@@ -240,15 +224,25 @@ class _Adviser:
             return
         at = failure.dimension
         if special:
-            yield from self._before(
-                failure,
-                "mark_unbacked",
+            what = (
                 f"Size {at} of {{0}} becomes one symbol that includes 0 and 1. Code that branches "
-                "on it no longer compiles.",
-                f"torch._dynamo.decorators.mark_unbacked({{0}}, {at})",
-                " Call torch._dynamo.decorators.mark_unbacked(tensor, dimension) before each call "
-                "in which the tensor exists; at the first compilation it did not.",
+                "on it no longer compiles."
             )
+            marks = list(
+                self._before(
+                    failure,
+                    "mark_unbacked",
+                    what,
+                    f"torch._dynamo.decorators.mark_unbacked({{0}}, {at})",
+                    f" {_MARK_UNBACKED} in which the tensor exists; at the first compilation it "
+                    "did not.",
+                )
+            )
+            if not marks and not self.resumed and _ARGUMENT.match(failure.source):
+                argument = describe(failure).subject.rpartition(".size(")[0]
+                what = f"{what.format(argument)} {_MARK_UNBACKED}."
+                marks.append(Advice(kind="mark_unbacked", what=what))
+            yield from marks
             return
         if self.uses.is_constant(failure):
             yield from self._constant(failure)
@@ -408,7 +402,10 @@ class _Adviser:
             mode = "enable_grad" if old == "True" else "no_grad"
             yield Advice(
                 kind="grad_mode",
-                what="Make all calls in the same grad mode.",
+                what=(
+                    "Make all calls in the same grad mode. One compilation for training and one "
+                    "for evaluation is normal: then there is nothing to change."
+                ),
                 code=f"with torch.{mode}():\n    {call}",
                 where=self.caller,
             )

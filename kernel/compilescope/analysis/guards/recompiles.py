@@ -10,9 +10,10 @@ from ...capture.logged_values import compile_time_s, decoded, finite, logged_cou
 from ...capture.records import Record
 from ...report import Advice, Compilation, Recompile, SourceLine
 from ..problems.failed_records import RECOMPILE_LIMIT
-from .advice import advise, agree, raise_limit
+from .advice import advise, agree
 from .compiled_values import Values
 from .frames import Caller, caller_of, traced_frame
+from .general_advice import raise_limit
 from .number_uses import NumberUses
 from .other_changes import distance, other_changes
 from .recompile_causes import add_causes, guarded_value
@@ -187,6 +188,11 @@ def _complete(
         if advice.where == traced:
             advice.where = compilation.frame
     recompile.given_up = given_up
+    if given_up:
+        # The call ran in eager already, and a kind of call that is normal is to be compiled.
+        recompile.advice = [
+            advice for advice in recompile.advice if advice.kind not in ("normal", "stance")
+        ]
     if given_up and recompile.limit is not None:
         recompile.advice.append(raise_limit(recompile.limit))
     add_causes(compilation)

@@ -36,7 +36,7 @@ from .verdict_helps import BEFORE
 
 _GIVEN_UP = 0.995
 """The rank of recompiles that hit torch's limit: later calls run in eager every time."""
-_SAVES_NOTHING = ("stance", "other_guards", "constant")
+_SAVES_NOTHING = ("stance", "other_guards", "constant", "normal")
 """Kinds of advice that do not save the time of the compilations."""
 _SIZES = ("mark_dynamic", "dynamic")
 """Kinds of advice on changing sizes: ``dynamic=True`` removes these recompiles too."""
@@ -75,10 +75,14 @@ def against_recompiles(variant: VariantReport, now: VariantReport | None) -> Ite
             else 0.0
         )
         given_up = _given_up(ended)
+        title = _in_title([recompile for _, recompile, _ in ended])
+        action = "No change needed for" if advice.kind == "normal" else "Avoid"
+        # What needs no change comes last.
+        promise = 0.0 if advice.kind == "normal" else _promise(took_s)
         yield Ranked(
-            _GIVEN_UP if given_up else _promise(took_s),
+            _GIVEN_UP if given_up else promise,
             Suggestion(
-                what=f"Avoid {_which(ended)}{_in_title([recompile for _, recompile, _ in ended])}",
+                what=f"{action} {_which(ended)}{title}",
                 why=f"{given_up}{advice.what}",
                 gain=f"costs {compile_time(took_s)}" if took_s else "",
                 basis="measured" if took_s else "unknown",
@@ -107,6 +111,9 @@ def _change(compilation: Compilation, recompile: Recompile, advice: Advice) -> _
         return _Change(
             _of_function(compilation.frame), compilation.frame.file if compilation.frame else "", 0
         )
+    if advice.kind == "normal":
+        # The parts of a function before and behind a graph break are compiled for the same calls.
+        return _Change(advice.what, "", 0)
     frame = compilation.id.rpartition("/")[0]
     return _Change(
         advice.code or f"{frame}: {advice.what}",
@@ -144,7 +151,7 @@ def _place(advice: Advice, recompile: Recompile, frame: SourceLine | None) -> st
     """Where the code of advice on a recompile belongs."""
     if advice.kind == "stance":
         return "after the calls that should be compiled, before the others"
-    if advice.kind == "duck_shape":
+    if advice.kind in ("duck_shape", "limit"):
         return BEFORE
     if advice.where is None or not advice.code:
         return ""

@@ -267,18 +267,26 @@ def test_a_number_is_no_tensor_where_a_size_changed_too() -> None:
     assert [suggestion.kind for suggestion in advice_of(ran)] == ["dynamic"]
 
 
-@pytest.mark.parametrize(
-    ("program", "what"),
-    [
-        (TO_RANK, "Avoid recompile 0/2 (x.dim(): 1 → 2)"),
-        (TO_ONE_UNNAMED, "Avoid recompile 0/2 (xs[0].size(0): at least 2 → 1)"),
-    ],
-)
-def test_a_recompile_that_stays_is_not_promised(program: Program, what: str) -> None:
-    first, second = suggestions_of(run(program.define, program.compile, program.calls))
+def test_a_recompile_that_stays_is_not_promised() -> None:
+    first, second = suggestions_of(run(TO_RANK.define, TO_RANK.compile, TO_RANK.calls))
     assert first.what.startswith("Avoid recompile 0/1 (x")
-    assert (second.what, second.gain) == (what, "")
+    assert (second.what, second.gain) == ("Avoid recompile 0/2 (x.dim(): 1 → 2)", "")
     assert "set_stance" in second.code
+
+
+def test_a_size_of_one_is_marked_although_its_tensor_has_no_name_at_the_call() -> None:
+    define, calls, compile_ = TO_ONE_UNNAMED
+    before = run(define, compile_, calls)
+    (advice,) = [advice for advice in advice_of(before) if advice.kind == "mark_unbacked"]
+    assert advice.code == ""
+    assert advice.what == (
+        "Size 0 of xs[0] becomes one symbol that includes 0 and 1. Code that branches on it no "
+        "longer compiles. Call torch._dynamo.decorators.mark_unbacked(tensor, dimension) before "
+        "each call."
+    )
+    mark = "torch._dynamo.decorators.mark_unbacked(xs[0], 0)"
+    after = run(define, compile_, calls.replace("compiled(", f"{mark}\n    compiled("))
+    assert (len(after.compilations), after.recompiles) == (1, 0)
 
 
 @pytest.mark.parametrize("program", [TYPE, TYPE_AND_VALUE])

@@ -1,0 +1,31 @@
+"""Advice on a recompile that depends on no guard: eager, and torch's limit."""
+
+from __future__ import annotations
+
+from ...report import Advice
+
+
+def raise_limit(limit: int) -> Advice:
+    """The advice for a frame that was compiled too often."""
+    return Advice(
+        kind="limit",
+        what="Allows more compilations of a function before torch falls back to eager.",
+        code=f"torch._dynamo.config.recompile_limit = {2 * limit}",
+    )
+
+
+def run_in_eager() -> Advice:
+    """The advice if nothing removes the recompile; it names no line.
+
+    The call that recompiled may be inside a compiled function, where torch does not allow it, or in
+    a loop: before its first call, it would prevent every compilation.
+    """
+    return Advice(
+        kind="stance",
+        what=(
+            "For the rest of the process, calls that would recompile run in eager instead, each "
+            "time: useful only if they are rare. Put it after the calls that should be compiled, "
+            "outside of compiled functions."
+        ),
+        code='torch.compiler.set_stance("eager_on_recompile")',
+    )

@@ -1,0 +1,91 @@
+"""Recompiles that are normal: each compilation serves another kind of call, of which few exist."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from ...report import Failure
+from .failed_guard import keys_only_in
+from .other_changes import some
+from .recompile_causes import describe
+
+_STATE = "GLOBAL_STATE changed: "
+_OF_GRADIENTS = re.compile(r"Autograd\w*|Autocast\w*|ADInplaceOrView|no others")
+"""Dispatch keys that a tensor has or not as gradients, autocast or inference mode are on."""
+_RANGE = re.compile(r"\d+ to \d+|at (?:least|most) \d+|not \d+")
+_AT_LEAST_TWO = "at least 2"
+_FLAGS = {"True", "False"}
+_TRAINING = ".training"
+
+
+def normal_recompile(changes: Sequence[Failure]) -> str:
+    """Say that a recompile is normal, as each kind of call has a compilation; else empty.
+
+    Training and evaluation differ in a few global modes and flags; a flag has two values, and a
+    size that the code branches on has a range for each branch.
+
+    Parameters
+    ----------
+    changes
+        All that the call changed, compared with one earlier compilation.
+    """
+    modes: list[str] = []
+    flags: list[str] = []
+    branches: list[str] = []
+    for change in changes:
+        if of_change := _modes(change):
+            modes += of_change
+        elif {change.old, change.new} == _FLAGS:
+            flags.append(describe(change).subject)
+        elif change.kind == "size" and _RANGE.fullmatch(change.old) and not _is_single(change):
+            branches.append(describe(change).subject)
+        else:
+            return ""
+    names = list(dict.fromkeys([*modes, *flags, *branches]))
+    if not names:
+        return ""
+    if branches and not (modes or flags):
+        return f"The code branches on {some(names)}. {_normal('for each branch')}"
+    if modes and not branches:
+        which = "for training and one for evaluation"
+    elif len(flags) == 1 and not modes and not branches:
+        which = "for each of its two values"
+    else:
+        which = "for each kind of call"
+    return f"The calls differ in {some(names)}. {_normal(which)}"
+
+
+def _normal(which: str) -> str:
+    return f"One compilation {which} is normal; nothing to change."
+
+
+def _modes(change: Failure) -> list[str]:
+    """What training and evaluation differ in; empty if the change is something else."""
+    if change.kind == "grad_mode":
+        return ["grad mode"]
+    if change.kind == "global_state":
+        names = change.guard.removeprefix(_STATE).split()
+        known = [_mode(name) for name in names]
+        return known if all(known) else []
+    subject = describe(change).subject
+    if {change.old, change.new} == _FLAGS and subject.endswith(_TRAINING):
+        return [subject]
+    if change.kind == "requires_grad":
+        return [subject]
+    if change.kind == "dispatch_keys" and change.old and change.new:
+        keys = (keys_only_in(change.old, change.new), keys_only_in(change.new, change.old))
+        if all(_OF_GRADIENTS.fullmatch(key) for key in ", ".join(keys).split(", ")):
+            return [subject]
+    return []
+
+
+def _mode(name: str) -> str:
+    if name == "grad_mode":
+        return "grad mode"
+    return "autocast" if name.startswith("autocast") else ""
+
+
+def _is_single(change: Failure) -> bool:
+    """Whether a size becomes 0 or 1, which torch compiles separately without any branch."""
+    return change.old == _AT_LEAST_TWO or change.new in ("0", "1")

@@ -1,0 +1,98 @@
+"""Where each compilation serves another kind of call, nothing is to change."""
+
+from __future__ import annotations
+
+import pytest
+from compilescope.analysis.guards.kinds_of_calls import normal_recompile
+from compilescope.report import Failure
+
+from .recompiling_programs import LENGTH, MODE, Program, advice_of, run, suggestions_of
+
+pytestmark = pytest.mark.usefixtures("settings_kept")
+
+TRAINED = Program(
+    "class Net(nn.Module):\n"
+    "    def __init__(self):\n"
+    "        super().__init__()\n"
+    "        self.part = nn.Linear(3, 3)\n"
+    "    def forward(self, x):\n"
+    "        return self.part(x) * (0.5 if self.training else 1.0)\n"
+    "net = Net()\n"
+    "x = torch.ones(2, 3)",
+    "for epoch in range(2):\n"
+    "    compiled.train()\n"
+    "    compiled(x)\n"
+    "    compiled.eval()\n"
+    "    with torch.no_grad():\n"
+    "        compiled(x)",
+    "compiled = torch.compile(net, backend='eager')",
+)
+AUTOCAST = Program(
+    "def f(x):\n    return x.sin()\nx = torch.ones(2)",
+    "with torch.autocast('cpu', dtype=torch.bfloat16):\n    compiled(x)\n"
+    "with torch.no_grad():\n    compiled(x)",
+)
+FLAG = Program(
+    "def f(x, verbose):\n    return x.sin() if verbose else x.cos()\nx = torch.ones(2)",
+    "for verbose in (False, True, False):\n    compiled(x, verbose)",
+)
+BRANCH = Program(
+    "def f(x):\n    return x.sin() if x.shape[0] > 10 else x.cos()",
+    "for n in (4, 5, 12, 6):\n    compiled(torch.ones(n, 3))",
+    "compiled = torch.compile(f, backend='eager', dynamic=True)",
+)
+NORMAL = "One compilation for {} is normal; nothing to change."
+TRAINING = NORMAL.format("training and one for evaluation")
+
+
+@pytest.mark.parametrize(
+    ("program", "what", "why"),
+    [
+        (TRAINED, "recompile 0/1", f"The calls differ in grad mode, self.training. {TRAINING}"),
+        (AUTOCAST, "recompile 0/1", f"The calls differ in grad mode, autocast. {TRAINING}"),
+        (
+            FLAG,
+            "recompile 0/1 (verbose: False → True)",
+            f"The calls differ in verbose. {NORMAL.format('each of its two values')}",
+        ),
+        (
+            BRANCH,
+            "recompile 0/1 (x.size(0): 2 to 10 → 12)",
+            f"The code branches on x.size(0). {NORMAL.format('each branch')}",
+        ),
+    ],
+    ids=["training", "autocast", "flag", "branch"],
+)
+def test_a_compilation_for_each_kind_of_call_needs_no_change(
+    program: Program, what: str, why: str
+) -> None:
+    ran = run(program.define, program.compile, program.calls)
+    assert ran.recompiles == 1
+    (suggestion,) = suggestions_of(ran)
+    assert suggestion.what.startswith(f"No change needed for {what}")
+    assert (suggestion.why, suggestion.code, suggestion.gain) == (why, "", "")
+
+
+def test_one_grad_mode_is_not_asked_of_training_and_evaluation() -> None:
+    (advice,) = advice_of(run(MODE.define, MODE.compile, MODE.calls))
+    assert "One compilation for training and one for evaluation is normal" in advice.what
+
+
+def test_at_the_limit_the_limit_is_raised_for_kinds_of_calls() -> None:
+    ran = run(FLAG.define, f"torch._dynamo.config.recompile_limit = 1\n{FLAG.compile}", FLAG.calls)
+    assert [advice.kind for advice in advice_of(ran)] == ["limit"]
+    (suggestion,) = suggestions_of(ran)
+    assert suggestion.what == "Avoid the fallback to eager"
+    assert suggestion.place.startswith("before the first call")
+
+
+def test_what_has_many_values_is_no_kind_of_call() -> None:
+    flag = Failure(guard="L['a'] == True", source="L['a']", kind="value", old="True", new="False")
+    text = Failure(guard="L['b'] == 'x'", source="L['b']", kind="value", old="'x'", new="'y'")
+    threads = Failure(guard="GLOBAL_STATE changed: num_threads", kind="global_state")
+    single = Failure(guard="", source="L['x']", kind="size", dimension=0, old="at least 2", new="1")
+    assert normal_recompile([flag])
+    for change in (text, threads, single):
+        assert normal_recompile([flag, change]) == ""
+    kinds = [advice.kind for advice in advice_of(run(LENGTH.define, LENGTH.compile, LENGTH.calls))]
+    assert kinds == ["stance"]
