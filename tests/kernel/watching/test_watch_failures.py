@@ -11,7 +11,8 @@ import torch
 import torch._dynamo.config
 from compilescope.report import Report, conclude
 from torch._dynamo.backends.common import aot_autograd
-from torch._dynamo.exc import BackendCompilerFailed
+from torch._dynamo.exc import BackendCompilerFailed, UserError
+from torch.fx.experimental.symbolic_shapes import ConstraintViolationError
 
 from .watch_subjects import EAGER, latest
 
@@ -142,3 +143,42 @@ def test_details_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
         for fn in (sine, cosine):
             torch.compile(fn, backend=refuses)(torch.ones(2))
     assert [bool(problem.detail) for problem in report.problems] == [True, False]
+
+
+def test_a_size_that_cannot_be_dynamic_has_its_cause_and_what_to_do() -> None:
+    def product(x: torch.Tensor) -> torch.Tensor:
+        return x @ torch.ones(4, 2)
+
+    x = torch.ones(3, 4)
+    torch._dynamo.mark_dynamic(x, 1)
+    with cs.watch() as report, pytest.raises(ConstraintViolationError):
+        torch.compile(product, **EAGER)(x)
+    (problem,) = report.problems
+    assert problem.what.endswith(
+        "A size is marked as dynamic, which it cannot be: L['x'].size()[1]."
+    )
+    assert problem.why.endswith("your code specialized it to be a constant (4).")
+    assert "torch._dynamo.maybe_mark_dynamic" in problem.remedy
+    assert "backend" not in problem.remedy
+    fresh = torch.ones(3, 4)
+    torch._dynamo.maybe_mark_dynamic(fresh, 1)
+    assert torch.compile(product, **EAGER)(fresh).shape == (3, 2)
+
+
+def test_a_condition_on_data_has_its_cause_and_what_to_do() -> None:
+    def doubled(x: torch.Tensor, is_checked: bool) -> torch.Tensor:
+        places = x.nonzero()
+        if is_checked:
+            torch._check(places.shape[0] > 3)
+        return places * 2 if places.shape[0] > 3 else places
+
+    compiled = torch.compile(doubled, **EAGER, fullgraph=True)
+    with torch._dynamo.config.patch(capture_dynamic_output_shape_ops=True):
+        with cs.watch() as report, pytest.raises(UserError):
+            compiled(torch.ones(4), False)
+        (problem,) = report.problems
+        assert problem.what.endswith("Could not guard on data-dependent expression u0 > 3")
+        assert problem.why == "Which case holds (u0 > 3) is known only when the code runs."
+        assert "torch._check(" in problem.remedy
+        assert "backend" not in problem.remedy
+        assert compiled(torch.ones(4), True).shape == (4, 1)

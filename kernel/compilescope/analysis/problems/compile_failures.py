@@ -14,6 +14,7 @@ from ...capture.records import Record
 from ...report import Compilation
 from ...report.problem import FIND_FAILING_PART, Problem, SourceLine
 from ...torch_api.failures import cpp_messages
+from ...torch_api.failures.restrictions import restriction
 from ..figures.wording import count
 from .breaks import parse_break
 from .failed_records import FAKE_KERNELS, failed, is_hidden, kind_of, ran_in_eager
@@ -263,7 +264,7 @@ def _cause(
     frames: Mapping[str, SourceLine],
 ) -> _Cause:
     reason = str(metrics.get("fail_reason") or "")
-    explained = _explained(reason)
+    explained = _explained(reason, kind_of(metrics))
     compile_id = record.compile_id or ""
     return _Cause(
         kind=kind_of(metrics),
@@ -286,8 +287,10 @@ class _Explained(NamedTuple):
 
 
 @functools.lru_cache(maxsize=64)
-def _explained(reason: str) -> _Explained:
+def _explained(reason: str, kind: str) -> _Explained:
     # Many compilations may fail for one reason.
+    if named := restriction(reason, kind):
+        return _Explained(named.what, named.why, named.remedy)
     parsed = parse_break(reason)
     return _Explained(
         message=first_sentence(reason),

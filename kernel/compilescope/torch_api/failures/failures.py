@@ -33,6 +33,7 @@ from ...report.problem import (
 from ..trace.graphs import source_lines
 from . import backend, cpp, cpp_compiler, disk, operators
 from .places import last_traced, text_after, users_part, where_raised
+from .restrictions import restriction
 
 
 def explain(error: BaseException) -> Problem:
@@ -311,21 +312,15 @@ def _higher_order(error: BaseException) -> Problem:
 def _restriction(error: BaseException) -> Problem:
     """Code that torch.compile does not take, as torch documents."""
     message = message_of(error)
-    advice, failure = _ADVICE.match(first_line_of(error)).groups("")  # type: ignore[union-attr]
-    link = re.search(r"https?://\S*/exportdb/\S*", message)
-    see = f" See {link.group()}" if link else ""
+    named = restriction(message, "UserError")
     return Problem(
         severity="error",
-        what=f"{COMPILE_FAILED}: {failure}",
-        why="It is a restriction of torch.compile on the code that it takes.",
-        remedy=(advice or "Rewrite the line, or keep it out with torch.compiler.disable.") + see,
+        what=f"{COMPILE_FAILED}: {named.what if named else first_line_of(error)}",
+        why=named.why if named else "",
+        remedy=named.remedy if named else "",
         where=last_traced(error),
         detail=message,
     )
-
-
-_ADVICE = re.compile(r"(?:(Consider .*?\.) (?=[A-Z]))?(.*)")
-"""The first line of torch's message: what it advises, if it does, and what went wrong."""
 
 
 _LIMIT = "Dynamo recompile limit exceeded"
@@ -346,20 +341,15 @@ def _limit(error: BaseException) -> Problem:
     )
 
 
-def _not_dynamic(error: BaseException) -> Problem:
+def _not_dynamic(error: BaseException) -> Problem | None:
     message = message_of(error)
-    names = re.search(r"Constraints violated \((.+?)\)!", message)
-    reasons = re.findall(r"^\s*- (.*)$", message, re.MULTILINE)
-    # What follows is torch's advice for every way to mark a size.
-    whys = [reason.partition(" If you're using ")[0] for reason in reasons]
+    named = restriction(message, type(error).__name__)
     frames = source_lines(message.partition("User stack:")[2])
-    return Problem(
+    return named and Problem(
         severity="error",
-        what="A size is marked as dynamic, which it cannot be"
-        + (f": {names.group(1)}." if names else "."),
-        why=" ".join(whys) or first_line_of(error),
-        remedy="Remove mark_dynamic from it, or use torch._dynamo.maybe_mark_dynamic, which leaves "
-        "it constant where it must be.",
+        what=named.what,
+        why=named.why or first_line_of(error),
+        remedy=named.remedy,
         where=frames[-1] if frames else None,
         detail=message,
     )

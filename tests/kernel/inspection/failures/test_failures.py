@@ -73,7 +73,7 @@ def test_a_condition_on_a_value_that_is_not_known() -> None:
         problem = the_problem(inspect(Call(large, (X,)), variants=variants, run=False))
     assert "data-dependent" in problem.what
     assert "internal error" not in problem.why
-    assert problem.remedy.startswith("Consider annotating your code using torch._check*().")
+    assert problem.remedy.startswith("State before the line which case holds, with torch._check(")
     assert problem.where is not None
     assert problem.where.function == "large"
 
