@@ -177,7 +177,8 @@ class _Adviser:
         self.resumed = frame is not None and frame.function.startswith(_RESUMED)
         self.names: Names = names_of(frame, caller)
         self.first = first.where if first else None
-        self.first_names = self.names if self.first == self.caller else names_of(frame, first)
+        # Two calls may be on one line.
+        self.first_names = self.names if first == caller else names_of(frame, first)
         self.written = with_dynamic(frame, caller, self.names)
 
     def on(self, reason: str, failure: Failure) -> Iterator[Advice]:
@@ -232,7 +233,7 @@ class _Adviser:
                 self._before(
                     failure,
                     "mark_unbacked",
-                    what,
+                    what + self.first_names.outside(failure.source),
                     f"torch._dynamo.decorators.mark_unbacked({{0}}, {at})",
                     f" {_MARK_UNBACKED} in which the tensor exists; at the first compilation it "
                     "did not.",
@@ -292,7 +293,10 @@ class _Adviser:
         marked = ", ".join(mark.what for mark in marks)
         yield Advice(
             kind="mark_dynamic",
-            what=f"Makes {marked} dynamic from the first compilation on.",
+            what=(
+                f"Makes {marked} dynamic from the first compilation on."
+                f"{self.first_names.outside(*(source for source, _ in sizes))}"
+            ),
             code="\n".join(mark.code for mark in marks),
             where=self.first,
         )
@@ -475,7 +479,8 @@ class _Adviser:
         if not named:
             lines.append(self.names.called_with(argument.parameter, argument.name))
         where = failure.where if once else self.caller
-        yield Advice(kind=kind, what=what.format(target), code="\n".join(lines), where=where)
+        what = what.format(target) + ("" if once else self.names.outside(failure.source))
+        yield Advice(kind=kind, what=what, code="\n".join(lines), where=where)
 
 
 def _is_whole(number: str) -> bool:

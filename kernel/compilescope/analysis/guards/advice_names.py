@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import linecache
 import re
 from collections.abc import Iterator
@@ -29,6 +30,8 @@ class Passed(NamedTuple):
     rest: str
     name: str
     """A new name for it, if the caller has none."""
+    is_parameter: bool = False
+    """Whether the call is unknown, so that only the function's own name for it is known."""
 
     @property
     def is_assignable(self) -> bool:
@@ -100,8 +103,21 @@ class Names:
         if passed is None:
             # If the call is known, a parameter that it does not pass has no name there.
             is_unknown = self.call is None and name not in (self.owner, *self.collected)
-            return Passed(name, name, rest, name) if is_unknown else None
+            return Passed(name, name, rest, name, is_parameter=True) if is_unknown else None
         return Passed(name, ast.unparse(passed), rest, self.new_name(name))
+
+    def outside(self, *sources: str) -> str:
+        """Say where code on these sources belongs; empty if it has the caller's names."""
+        passed = [self.expression(source) for source in sources]
+        names = dict.fromkeys(
+            argument.parameter for argument in passed if argument and argument.is_parameter
+        )
+        if not names:
+            return ""
+        return (
+            f" Put it before the call, on what is passed for {', '.join(names)}: inside the "
+            "function it does not help."
+        )
 
     def new_name(self, parameter: str) -> str:
         """A new name for what is passed for a parameter, which the call does not use yet."""
@@ -192,7 +208,8 @@ def _call(caller: Caller, function: str, definition: Definition | None) -> ast.C
     calls = [node for node in _at(caller.where) if isinstance(node, ast.Call)]
     for call in calls:
         if caller.span == (call.lineno, call.end_lineno, call.col_offset, call.end_col_offset):
-            return call
+            # `list(map(compiled, batches))` calls the function in C: its own arguments are others.
+            return None if ast.unparse(call.func) in vars(builtins) else call
     named = [call for call in calls if ast.unparse(call.func).rpartition(".")[2] == function]
     fitting = named or [call for call in calls if definition and _fits(call, definition)]
     return fitting[0] if len(fitting) == 1 else None

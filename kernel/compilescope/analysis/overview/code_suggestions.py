@@ -38,6 +38,8 @@ _GIVEN_UP = 0.995
 """The rank of recompiles that hit torch's limit: later calls run in eager every time."""
 _SAVES_NOTHING = ("stance", "other_guards", "constant", "normal")
 """Kinds of advice that do not save the time of the compilations."""
+_ON_ARGUMENTS = ("mark_dynamic", "mark_unbacked", "tensor", "contiguous", "dtype", "requires_grad")
+"""Kinds of advice on what a call passes."""
 _SIZES = ("mark_dynamic", "dynamic")
 """Kinds of advice on changing sizes: ``dynamic=True`` removes these recompiles too."""
 
@@ -153,8 +155,10 @@ def _place(advice: Advice, recompile: Recompile, frame: SourceLine | None) -> st
         return "after the calls that should be compiled, before the others"
     if advice.kind in ("duck_shape", "limit"):
         return BEFORE
-    if advice.where is None or not advice.code:
+    if not advice.code:
         return ""
+    if advice.where is None:
+        return "before the call" if advice.kind in _ON_ARGUMENTS else ""
     if advice.kind == "dynamic":
         return _of_function(frame)
     if _is_guarded_line(advice, recompile):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 from compilescope.analysis.guards.advice import advise
 from compilescope.analysis.guards.frames import Caller
-from compilescope.report import Failure, SourceLine
+from compilescope.report import Compilation, Failure, Recompile, SourceLine
 
 from .recompiling_programs import (
     COUNTER_THEN_SCALE,
@@ -20,6 +21,7 @@ from .recompiling_programs import (
     TEXT,
     TWO_BACKENDS,
     Program,
+    Ran,
     advice_of,
     run,
     suggestions_of,
@@ -200,6 +202,41 @@ def test_another_layout_is_said_beside_a_gradient() -> None:
     both = f"{first}{last.replace('t())', 't().requires_grad_())')}"
     (suggestion,) = suggestions_of(run(LAID_OUT.define, LAID_OUT.compile, both))
     assert suggestion.why.startswith("Other guards of 0/0 fail too: x.stride(0): 3 → 1")
+
+
+def test_the_call_that_was_compiled_first_may_be_on_the_same_line() -> None:
+    calls = "compiled(torch.ones(4, 3)); compiled(torch.ones(5, 3))"
+    (suggestion,) = suggestions_of(run(SIZES.define, SIZES.compile, calls))
+    assert suggestion.code.startswith("x = torch.ones(4, 3)\n")
+    marked = calls.replace("compiled(torch.ones(4, 3))", suggestion.code.replace("\n", "; "))
+    assert run(SIZES.define, SIZES.compile, marked).recompiles == 0
+
+
+def test_code_in_a_parameters_name_says_that_it_belongs_before_the_call() -> None:
+    size = Failure(guard="", source="L['x']", kind="size", dimension=0, old="4", new="5")
+    single = msgspec.structs.replace(size, old="1")
+    stride = msgspec.structs.replace(size, kind="stride")
+    ending = (
+        " Put it before the call, on what is passed for x: inside the function it does not help."
+    )
+    for failure in (size, single, stride):
+        first, *_ = advise([("", failure)], frame=FRAME, caller=None, settings={})
+        assert "x" in first.code
+        assert first.what.endswith(ending)
+        known, *_ = advise([("", failure)], frame=FRAME, caller=CALLER, settings={})
+        assert ending not in known.what
+        compilation = Compilation(
+            id="0/1", recompile=Recompile(reasons=[], failures=[failure], advice=[first])
+        )
+        (suggestion,) = suggestions_of(Ran([compilation], ""))
+        assert suggestion.place == "before the call"
+
+
+def test_a_function_in_c_that_calls_the_compiled_one_is_not_the_call() -> None:
+    calls = "list(map(compiled, [torch.ones(4, 3), torch.ones(5, 3)]))"
+    mark, *_ = advice_of(run(SIZES.define, SIZES.compile, calls))
+    assert mark.code == "torch._dynamo.mark_dynamic(x, 0)"
+    assert "on what is passed for x" in mark.what
 
 
 def test_a_module_without_a_known_name_is_not_named() -> None:
