@@ -80,7 +80,8 @@ def advise(
     frame, caller
         The compiled function, and the call of it.
     settings
-        Dynamo's settings in force (``specialize_float``), if torch logged them.
+        Dynamo's settings in force (``specialize_float``, ``assume_static_by_default``), if torch
+        logged them.
     first
         The call that was compiled first: a mark on a later call's tensor recompiles as well.
     seen
@@ -174,6 +175,8 @@ class _Adviser:
         self.became = became
         self.caller = caller.where if caller else None
         self.settings = settings
+        # dynamic=True sets it for its compilations.
+        self.is_dynamic = settings.get("assume_static_by_default") is False
         self.resumed = frame is not None and frame.function.startswith(_RESUMED)
         self.names: Names = names_of(frame, caller)
         self.first = first.where if first else None
@@ -423,6 +426,11 @@ class _Adviser:
         if self.frame is None:
             return
         written = self.written
+        if self.is_dynamic:
+            # The torch.compile with dynamic=True may be elsewhere, the written one an older one.
+            if setting:
+                yield Advice(kind=kind, what=what, code=setting, where=self.frame)
+            return
         is_readable = written is not None and bool(written.code)
         if written is None or not is_readable:
             what += " Add dynamic=True to its torch.compile."

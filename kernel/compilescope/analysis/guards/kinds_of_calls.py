@@ -17,6 +17,7 @@ _RANGE = re.compile(r"\d+ to \d+|at (?:least|most) \d+|not \d+")
 _AT_LEAST_TWO = "at least 2"
 _FLAGS = {"True", "False"}
 _TRAINING = ".training"
+"""The attribute that ``train()`` and ``eval()`` set, of a module and of each of its parts."""
 
 
 def normal_recompile(changes: Sequence[Failure]) -> str:
@@ -70,7 +71,7 @@ def _modes(change: Failure) -> list[str]:
         return known if all(known) else []
     subject = describe(change).subject
     if {change.old, change.new} == _FLAGS and subject.endswith(_TRAINING):
-        return [subject]
+        return ["training mode"]
     if change.kind == "requires_grad":
         return [subject]
     if change.kind == "dispatch_keys" and change.old and change.new:

@@ -49,6 +49,13 @@ OPTIONS = Program(
     SIZES.calls,
     "options = {'backend': 'eager'}\ncompiled = torch.compile(f, **options)",
 )
+COMPILED_AGAIN = Program(
+    "def f(x):\n    return x @ torch.ones(4, 2)",
+    "for n in (4, 5):\n    x = torch.ones(n, 4)\n    compiled(x)",
+    "compiled = torch.compile(f, backend='eager')\n"
+    "compiled = globals()['torch'].compile(f, backend='eager', dynamic=True)",
+)
+"""The second torch.compile is not recognizable as such in the source."""
 FRAME = SourceLine(file="<missing>", line=1, function="f")
 CALLER = Caller(SourceLine(file="<missing>", line=3, function="main", code="f(x)"))
 CURRIED = SIZES._replace(compile="compiled = torch.compile(backend='eager')(f)")
@@ -73,6 +80,15 @@ def test_a_torch_compile_keeps_what_it_is_given(program: Program, code: str) -> 
     assert advice.where is not None
     assert "torch.compile(" in ran.text.splitlines()[advice.where.line - 1]
     assert ("Add dynamic=True to its torch.compile." in advice.what) == (not code)
+
+
+def test_dynamic_is_not_advised_where_it_is_in_force() -> None:
+    define, calls, compile_ = COMPILED_AGAIN
+    before = run(define, compile_, calls)
+    (advice,) = advice_of(before)
+    assert (advice.kind, advice.code) == ("mark_dynamic", "torch._dynamo.mark_dynamic(x, 0)")
+    after = run(define, compile_, calls.replace("    compiled", f"    {advice.code}\n    compiled"))
+    assert (len(after.compilations), after.recompiles) == (1, 0)
 
 
 def test_a_new_name_is_none_that_the_call_uses() -> None:

@@ -48,7 +48,7 @@ TRAINING = NORMAL.format("training and one for evaluation")
 @pytest.mark.parametrize(
     ("program", "what", "why"),
     [
-        (TRAINED, "recompile 0/1", f"The calls differ in grad mode, self.training. {TRAINING}"),
+        (TRAINED, "recompile 0/1", f"The calls differ in grad mode, training mode. {TRAINING}"),
         (AUTOCAST, "recompile 0/1", f"The calls differ in grad mode, autocast. {TRAINING}"),
         (
             FLAG,
