@@ -30,6 +30,12 @@ _EARLIER = "This graph break may have been caused by an earlier graph break"
 """Says nothing of what to do."""
 _SKIPPED = re.compile(r"Avoid calling the function `(.+)`\.$")
 """A program that needs the function, as a training step needs ``Adam.step``, cannot avoid it."""
+_OPTIMIZERS_STEP = re.compile(r"module: torch\.optim\.\w+, qualname: (\w+\.step)\b")
+"""The context of a break at an optimizer's step that a learning rate scheduler wraps."""
+_STEP = (
+    "Call {0} outside the compiled code if it may run in eager. Otherwise leave the break: torch "
+    "compiles {0} on its own behind it, and advice on its recompiles applies only there."
+)
 _SKIPPED_FILE = re.compile(r"filename: `(.+?)`")
 _APPLICABLE = {
     _DISABLED: "Move this call out of the compiled code, or remove the function's "
@@ -119,6 +125,8 @@ def advice_on(graph_break: Break) -> str:
         if hint.startswith(beginning):
             return applicable
     skipped = _SKIPPED.match(hint)
+    if skipped is not None and (step := _OPTIMIZERS_STEP.match(graph_break.context)):
+        return _STEP.format(step[1])
     if skipped is not None:
         return f"Call {skipped[1]} outside the compiled code."
     if _branches_on_number(graph_break):
@@ -156,11 +164,9 @@ def _skips_torchs_function(graph_break: Break) -> bool:
     Torch's other hints are to decorate the function, and to file an issue.
     """
     file = _SKIPPED_FILE.search(graph_break.context)
-    return (
-        file is not None
-        and _TORCH.search(file[1]) is not None
-        and any(map(_SKIPPED.match, graph_break.hints))
-    )
+    is_torchs = file is not None and _TORCH.search(file[1]) is not None
+    is_step = _OPTIMIZERS_STEP.match(graph_break.context) is not None
+    return (is_torchs or is_step) and any(map(_SKIPPED.match, graph_break.hints))
 
 
 def is_by_design(graph_break: Break) -> bool:
