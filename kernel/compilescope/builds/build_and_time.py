@@ -17,7 +17,7 @@ from ..isolation.user_state import Snapshot
 from ..measure.timing import LONGEST_S, time_calls
 from ..progress.progress import Monitor
 from ..report import Timing, VariantReport
-from ..report.measurements.timings import NO_TENSORS, NOTHING_TO_COMPARE
+from ..report.measurements.accuracy import NO_TENSORS, NOTHING_TO_COMPARE
 from ..report.problem import Problem, fault
 from ..report.variant import Variant
 from ..torch_api.dynamo.compile_variant import differing_settings, settings_of

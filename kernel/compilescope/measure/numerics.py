@@ -14,7 +14,7 @@ import torch
 from ..analysis.figures.wording import count
 from ..report import OutputError
 from ..report.given_values import kind_of
-from ..report.measurements.timings import NOT_FINITE
+from ..report.measurements.accuracy import NOT_FINITE
 from ..report.problem import message_of
 from ..torch_api.operators import tensors
 from ..torch_api.operators.numpy_values import from_numpy

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import torch
 
 from ..report import OutputError
-from ..report.measurements.timings import NOT_FINITE
+from ..report.measurements.accuracy import NOT_FINITE
 from .numerics import TOLERANCES, Tolerance, as_tensor, compare, plain, wide
 
 FACTOR = 2.0

@@ -9,13 +9,12 @@ from .compilation.artifacts import Compilation
 from .compilation.breaks import Break
 from .compilation.cuda_graphs import CudaGraphs
 from .compilation.wrapper_steps import KernelLoad
+from .measurements.accuracy import Departure, OutputError
 from .measurements.deployment import DeployWay
 from .measurements.timings import (
     ColdSwitch,
     CompileTime,
-    Departure,
     Layers,
-    OutputError,
     Payback,
     Startup,
     Timing,

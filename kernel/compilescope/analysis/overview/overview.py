@@ -13,7 +13,8 @@ from ...report import (
     TargetResult,
     VariantReport,
 )
-from ...report.measurements.timings import NO_TENSORS, NOTHING_TO_COMPARE, interval_title
+from ...report.measurements.accuracy import NO_TENSORS, NOTHING_TO_COMPARE
+from ...report.measurements.timings import interval_title
 from ...report.problem import FULLGRAPH_BREAK, first_error
 from ...report.units import duration
 from ..changes.same_code import plainest

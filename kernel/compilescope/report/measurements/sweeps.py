@@ -11,7 +11,8 @@ import msgspec
 
 from ..problem import Problem, Struct
 from ..variant import Effective, Variant
-from .timings import CompileTime, OutputError, Timing
+from .accuracy import OutputError
+from .timings import CompileTime, Timing
 
 CellState = Literal[
     "waiting", "running", "done", "failed", "crashed", "timeout", "memory", "cancelled"

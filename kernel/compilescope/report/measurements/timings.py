@@ -1,4 +1,4 @@
-"""Measurements: how long calls take, where their time goes, how accurate their results are.
+"""Measurements: how long calls take, and where their time goes.
 
 Part of a report; see `compilescope.report` for the rules. Times are wall-clock times unless their
 text says otherwise, and intervals are 95 % confidence intervals.
@@ -417,61 +417,6 @@ class Payback(Struct):
     text: str = ""
     """All of it as the rest of a sentence about the variant: ``pays for itself …``. Empty if the
     sentence about the other cache says it."""
-
-
-NOT_FINITE = " (not finite in one of the two"
-"""How the path of an `OutputError` goes on whose other elements alone are compared."""
-
-
-class OutputError(Struct):
-    """The difference of one output from eager's."""
-
-    path: str
-    dtype: str
-    max_abs: float
-    max_rel: float
-    tolerance_abs: float
-    tolerance_rel: float
-    ok: bool
-    reference: str = ""
-    """The reference that it was also compared with: ``eager in float64``; empty if that is
-    impossible."""
-    reference_abs: float | None = None
-    """The largest difference from the reference."""
-    eager_reference_abs: float | None = None
-    """Eager's own difference from the reference."""
-    other_rounding_abs: float | None = None
-    """The difference between eager and eager with every operator rounded differently; None if the
-    verdict did not need it."""
-
-    @property
-    def is_not_finite(self) -> bool:
-        """Whether elements are not finite in one of the two."""
-        return NOT_FINITE in self.path
-
-    @property
-    def is_unlike(self) -> bool:
-        """Whether it is wrong by more than a number: its path says how."""
-        return not self.ok and (self.is_not_finite or not self.max_abs)
-
-
-NO_TENSORS = "What the call returns holds no tensor with values. The rest equals eager's."
-NOTHING_TO_COMPARE = "The call returns nothing, leaves no gradient and changes no tensor."
-"""Why a variant without any `OutputError` agrees with eager all the same."""
-
-
-class Departure(Struct):
-    """The first kernel with a wrong result."""
-
-    compilation: str
-    kernel: str
-    key: str = ""
-    """Of its launch, as in `Region.key`."""
-    buffer: str = ""
-    node: str = ""
-    """The node of the post-grad graph whose value it is."""
-    error: OutputError | None = None
-    how: str = ""
 
 
 AS_IT_IS, ONCE_MORE = "as it is", "once more"
