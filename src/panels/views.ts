@@ -312,7 +312,7 @@ const RECORDS = [
     label: trans => trans.__('Targets'),
     caption: trans =>
       trans.__(
-        'The estimated time of a call on devices that this machine need not have'
+        'The estimated time of a call on target devices, which need not be present'
       ),
     about: ['target'],
     nothing: trans => trans.__('No variant targets another device'),

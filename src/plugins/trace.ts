@@ -140,7 +140,7 @@ export const tracePlugin: JupyterFrontEndPlugin<void> = {
     commands.addCommand(CommandIDs.openTrace, {
       label: trans.__('Open with Compilescope'),
       caption: trans.__(
-        'Show what torch logged because of TORCH_TRACE: a log, or a folder of logs'
+        'Open a log that torch wrote to TORCH_TRACE, or a folder of logs'
       ),
       icon: compilescopeIcon,
       describedBy: {

@@ -206,7 +206,7 @@ export const TABLES = {
     operations: {
       title: trans.__('est. operations'),
       note: trans.__(
-        'Estimated: arithmetic operations of all launches together; a multiply-add counts as two. Of a causal attention all pairs count here, and half of them in the estimated time'
+        'Estimated: arithmetic operations of all launches together; a multiply-add counts as two. For causal attention, this counts all pairs, and the estimated time only half of them'
       ),
       kind: 'figure' as const
     },
@@ -291,7 +291,7 @@ export const TABLES = {
         done: trans.__('measured'),
         failed: trans.__('failed'),
         crashed: trans.__('crashed'),
-        timeout: trans.__('out of time'),
+        timeout: trans.__('timed out'),
         memory: trans.__('out of memory'),
         cancelled: trans.__('cancelled'),
         running: trans.__('running'),
@@ -382,7 +382,7 @@ export const TABLES = {
       kind: 'figure' as const
     },
     accurate: {
-      title: trans.__('as eager'),
+      title: trans.__('matches eager'),
       note: trans.__("Whether the results agree with eager's"),
       kind: 'words' as const
     },
@@ -546,14 +546,14 @@ export const TABLES = {
     gil: {
       title: trans.__('GIL'),
       note: trans.__(
-        'How often one call of the wrapper takes the GIL for it, counted in the code'
+        'GIL acquisitions for it in one call of the wrapper, counted in the code'
       ),
       kind: 'figure' as const
     },
     overhead: {
       title: trans.__('call overhead'),
       note: trans.__(
-        'Overhead of calling it in one call of the wrapper, without its own work'
+        'Overhead of calling it, per call of the wrapper, excluding its own work'
       ),
       kind: 'figure' as const
     },

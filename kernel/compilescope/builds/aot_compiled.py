@@ -92,8 +92,8 @@ def call_compiled(
     if refusal := compiled.refusal(args, kwargs):
         built.problem = Problem(
             severity="error",
-            what="What aot_compile returned refuses this call.",
-            why=f"A guard does not hold: {refusal}.",
+            what="The result of aot_compile rejects this call.",
+            why=f"A guard fails: {refusal}.",
             remedy="Inspect it with arguments like those that it was compiled for.",
         )
         return built
@@ -123,8 +123,8 @@ AOT_COMPILED = "aot_compile"
 SETTINGS = Problem(
     severity="info",
     what="Mode, dynamic and options of the variant 'as written' are not known.",
-    why="What aot_compile returned holds graphs, code and guards, and not the settings that "
-    "torch.compile was given.",
+    why="The result of aot_compile contains graphs, code and guards, but not the settings passed "
+    "to torch.compile.",
 )
-NOT_HELD = "What aot_compile returned does not hold it."
+NOT_HELD = "The result of aot_compile does not contain it."
 COMPILED_BEFORE = "aot_compile compiled it before it was inspected."

@@ -352,7 +352,7 @@ NO_FOLDER_ELSEWHERE = Problem(
 )
 FAILED_ELSEWHERE = "Another rank could not build this variant: it is not called again."
 RANDOM = (
-    "The subject draws random numbers, and Inductor's code draws others than eager. "
-    "With options={'fallback_random': True} both draw the same, and are compared."
+    "The subject draws random numbers, and Inductor's code draws different ones than eager. "
+    "With options={'fallback_random': True}, both draw the same ones, and results are compared."
 )
-MAYBE_RANDOM = "The subject draws random numbers, and compiled code may draw others than eager."
+MAYBE_RANDOM = "The subject draws random numbers; compiled code may draw different ones than eager."

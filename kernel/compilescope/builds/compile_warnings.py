@@ -91,8 +91,8 @@ def _nothing(compilations: Sequence[Compilation], own_class: str, *, is_scripted
         return Problem(
             severity="warning",
             what=what,
-            why=f"Dynamo gave the frame up and left it to eager: {reason}.",
-            remedy=advice_on(first) or "Take what breaks the graph out of the frame.",
+            why=f"Dynamo gave up on the frame, which runs in eager: {reason}.",
+            remedy=advice_on(first) or "Move the code that breaks the graph out of the frame.",
             where=first.where,
             detail="\n".join(part for part in (first.reason, first.explanation, *more) if part),
         )

@@ -110,7 +110,7 @@ def _generate(
     if variant.options.get(AOTI):
         absent = "AOTInductor generates its code as it builds: build the variant."
     elif is_reference(variant.backend):
-        absent = "A backend of your own generates its code as it builds: build the variant."
+        absent = "A custom backend generates its code during the build: build the variant."
     elif variant.backend != "inductor":
         absent = f"The backend {variant.backend!r} generates no wrapper."
     else:

@@ -53,7 +53,7 @@ def summary(trace_summary: TraceSummary, paint: Paint) -> Iterator[str]:
 def what_to_change(trace_summary: TraceSummary, paint: Paint) -> Iterator[str]:
     """Yield what to change, and the compile time that it costs; nothing if that is nothing."""
     if trace_summary.fix_first:
-        yield paint("bold", "What to change first, by the compile time that it costs (measured)")
+        yield paint("bold", "What to change first, by avoidable compile time (measured)")
     for number, loss in enumerate(trace_summary.fix_first[:_SHOWN_LOSSES], 1):
         yield from _loss(number, loss, paint, scoped=len(trace_summary.processes) > 1)
 

@@ -129,8 +129,8 @@ _BLANK = (
     tokenize.NEWLINE,
     tokenize.NL,
 )
-_EXPECTED = "%%compile looks into the call in the cell's last line, and there is none."
-_WHOLE = "%%compile looks into one call, which has to be the whole of the cell's last statement."
+_EXPECTED = "%%compile inspects the call in the cell's last line, and there is none."
+_WHOLE = "%%compile inspects one call, which must be the cell's entire last statement."
 _IN_A_FUNCTION = (
     "Put what the cell computes into a function, and call that. For example:\n\n    %%compile\n"
     "    def compute(x):\n        with torch.no_grad():\n            return model(x) + 1\n"
@@ -232,5 +232,5 @@ def _check(fn: object) -> None:
         )
     else:
         return
-    why = "torch.compile has nothing to look into there: the outermost call is the subject."
+    why = "torch.compile has nothing to compile there: the outermost call is the subject."
     raise CompilescopeError(what, why, EXAMPLE)

@@ -42,7 +42,7 @@ _APPLICABLE = {
     "torch.compiler.disable if it is yours.",
     _BUILTIN: "Call it outside the compiled code, and pass its result. A function of an "
     "extension can be a custom operator (torch.library.custom_op).",
-    _SPARSE: "torch.compile takes no sparse tensors: keep them outside the compiled code.",
+    _SPARSE: "torch.compile does not support sparse tensors: keep them outside the compiled code.",
 }
 
 

@@ -125,7 +125,7 @@ def fault(error: BaseException, where: str = "") -> Problem:
     return Problem(
         severity="error",
         what=f"{FAULT}{where and f' {where}'}: {type(error).__name__}: {message_of(error)}",
-        why="This is a fault of compilescope, not of your code.",
+        why="This is a bug in compilescope, not in your code.",
         remedy="Please report it with the details below.",
         detail="".join(traceback.format_exception(error)),
     )

@@ -165,8 +165,8 @@ HOW = (
     "compiled graph was given."
 )
 OTHER_KERNELS = (
-    "Built for this with a Python wrapper, {kernel} deviates first (at {node}); the variant's own "
-    "kernels are others."
+    "In a separate build with a Python wrapper, {kernel} deviates first (at {node}); the variant's "
+    "own kernels differ."
 )
 CPP_ONLY = (
     "Under the Python wrapper all results are right: the fault is in the C++ wrapper, or in how it "

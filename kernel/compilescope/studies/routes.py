@@ -31,8 +31,8 @@ NOT_KNOWN = (
     "torch keeps no reference to the Python function that implements it, so its own work cannot be "
     "separated from the call overhead. torch.library.custom_op keeps one."
 )
-NOT_PACKED = "Called from here as a C++ wrapper calls it, its arguments cannot be handed over: {}"
-NO_RANGE = "The profiler has no range of it."
+NOT_PACKED = "Its arguments cannot be passed the way a C++ wrapper passes them: {}"
+NO_RANGE = "The profiler recorded no range for it."
 VIA_OPS = "Called through torch.ops with the arguments that the subject gives it"
 VIA_DISPATCHER = (
     "Called through the C shim's aoti_torch_call_dispatcher, as the C++ wrapper does, with the "

@@ -37,15 +37,15 @@ SECONDS = 2.0
 _WARM = 3
 _AGREES = 0.1
 
-NOT_BUILT = "The variant could not be built again with marks in its wrapper. {}"
-CUDA_GRAPHS = "A CUDA graph is replayed in the place of the wrapper: its steps do not run."
-NOT_RUN = "The call that was measured did not run this graph."
-NOT_MARKED = "There is no place for marks in this wrapper."
-OTHER_STEPS = "What was built to be measured has other steps than the code that is shown."
+NOT_BUILT = "The variant could not be rebuilt with clock reads in its wrapper. {}"
+CUDA_GRAPHS = "A CUDA graph is replayed instead of the wrapper: its steps do not run."
+NOT_RUN = "The measured call did not run this graph."
+NOT_MARKED = "Clock reads cannot be inserted into this wrapper."
+OTHER_STEPS = "The instrumented build has different steps than the code shown."
 NOT_REACHED = "{} of the {} steps were not executed: a branch that was not taken."
 APART = (
-    "The steps add up to {sum:.1f} µs where the call takes {whole:.1f} µs without marks. What a "
-    "mark costs, {mark:.0f} ns, is taken off for each; what it does to the steps around it is not. "
+    "The steps add up to {sum:.1f} µs, but the uninstrumented call takes {whole:.1f} µs. The cost "
+    "of each clock read, {mark:.0f} ns, is subtracted; its effect on neighbouring steps is not. "
     "A loop's steps count once."
 )
 HOW: dict[Artifact, str] = {
@@ -55,7 +55,7 @@ HOW: dict[Artifact, str] = {
     "of {rounds} calls, less {mark:.0f} ns for reading the clock.",
 }
 ON_CPU = "A kernel on a CPU runs within its launch."
-ON_GPU = "On a GPU a launch only hands the kernel over; what the kernel takes is not in it."
+ON_GPU = "On a GPU, a launch only enqueues the kernel; the kernel's own time is not included."
 INTO_CPP = "Includes the call from Python into C++: the inputs become handles."
 OUT_OF_CPP = "Includes the return to Python: handles become tensors."
 

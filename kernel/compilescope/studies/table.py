@@ -151,13 +151,13 @@ def _check(context: TargetContext) -> None:
 
 _NO_PACKAGE = (
     "No package is made for {}.",
-    "The device is not here, and AOTInductor compiles the kernels while it generates the code.",
-    "Make the package on that GPU, and open it here: compilescope.open_package('model.pt2').",
+    "AOTInductor compiles kernels during code generation, which requires the device.",
+    "Build the package on that GPU, and open it here: compilescope.open_package('model.pt2').",
 )
 
 _NO_AOTINDUCTOR = (
     "package",
-    "AOTInductor is Inductor ahead of time: the backend {!r} has no such thing.",
+    "AOTInductor packages require the backend 'inductor', not {!r}.",
 )
 
 STUDIES: dict[str, Study] = {

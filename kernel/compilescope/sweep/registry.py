@@ -53,7 +53,7 @@ class Sweeps:
             before = self._running.get(subject)
             if before is not None and not before.wait(0):
                 raise CompilescopeError(
-                    "A sweep of this subject runs already.",
+                    "A sweep of this subject is already running.",
                     remedy="Wait for it, or cancel it: its finished cells are kept.",
                 )
             running = Running(plan, executor=executor, workers=workers, changed=changed)

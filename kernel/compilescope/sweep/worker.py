@@ -115,7 +115,7 @@ def _unfinished(task: CellTask, ended: Ended) -> SweepCell:
         problem = Problem(
             severity="error",
             what=f"It was ended after {task.limits.timeout_s:g} s.",
-            remedy="Give timeout_s more, or leave this variant out.",
+            remedy="Increase timeout_s, or leave this variant out.",
             detail=last,
         )
         return _over(task.cell, "timeout", problem)
@@ -124,7 +124,7 @@ def _unfinished(task: CellTask, ended: Ended) -> SweepCell:
             severity="error",
             what=f"Stopped: its processes used {ended.peak_bytes / 1e9:.3g} GB.",
             why=f"The sweep allows {(task.limits.memory_bytes or 0) / 1e9:g} GB.",
-            remedy="Give memory_gb more, or smaller arguments.",
+            remedy="Increase memory_gb, or use smaller arguments.",
             detail=last,
         )
         return _over(task.cell, "memory", problem)

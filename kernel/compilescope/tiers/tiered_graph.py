@@ -440,8 +440,8 @@ class TieredGraph:
         self._second.cached = True
         self.fail(
             self._what(rejection.what),
-            f"An earlier process found out: {rejection.why}",
-            remedy=f"It is not built again, unless you delete {self.files.rejected}.",
+            f"Found by an earlier process: {rejection.why}",
+            remedy=f"It is not built again until you delete {self.files.rejected}.",
             detail=rejection.detail,
         )
         return True
@@ -463,7 +463,7 @@ def decided_by() -> list[str]:
 
 _ANOTHER_RESULT = "gives another result"
 _NOT_BUILT = "could not be built"
-_DOCTOR = "compilescope.doctor() looks whether the C++ compiler works here."
+_DOCTOR = "compilescope.doctor() checks whether the C++ compiler works here."
 _NO_WRAPPER = "There is no C++ wrapper to record."
 _REPORT = "compilescope.inspect compares both wrappers of the call; then report it to PyTorch."
 

@@ -38,7 +38,7 @@ export function Summary(props: {
       ) : (
         <span
           title={trans.__(
-            'The shortest of repeated checks, with what they read in the processor’s caches. In a call, kernels and other processes evict it: the guards of many modules then take twice as long or more. Layers of a call also include entering Dynamo.'
+            'The shortest of repeated checks, with warm CPU caches. In a call, kernels and other processes evict the data that guards read: the guards of many modules then take twice as long or more. “Where one call’s time goes” also includes Dynamo’s entry.'
           )}
         >
           {trans.__('at least %1 a call', formatNanoseconds(cost))}{' '}

@@ -37,7 +37,7 @@ export function RequestedBody(props: {
           {...(variants.every(({ recorded }) => recorded)
             ? {
                 why: trans.__(
-                  'They are read where compilescope builds a variant itself.'
+                  'They are recorded only if compilescope builds the variant.'
                 ),
                 remedy: trans.__(
                   'To see them, put %1 at the top of a cell that makes the call.',

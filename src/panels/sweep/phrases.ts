@@ -23,7 +23,7 @@ export function stepText(
   trans: TranslationBundle
 ): string {
   return step === 'waiting'
-    ? trans.__('waiting until no other cell measures')
+    ? trans.__('waiting for another cell’s measurement')
     : step || stateTitle(state, trans);
 }
 

@@ -39,13 +39,13 @@ export function TargetEstimates(props: {
         heads={[
           { label: trans.__('variant') },
           { label: trans.__('device') },
-          { label: trans.__('a call'), isNumber: true },
+          { label: trans.__('time per call'), isNumber: true },
           { label: trans.__('limit') },
           { label: trans.__('launches'), isNumber: true },
           ...(isPartial
             ? [
                 {
-                  label: trans.__('not in it'),
+                  label: trans.__('not estimated'),
                   title: trans.__('Launches without an estimate'),
                   isNumber: true
                 }

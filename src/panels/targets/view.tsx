@@ -35,7 +35,7 @@ export class TargetsView extends ReportView<readonly VariantReport[]> {
       : {
           what: trans.__('No variant targets another device'),
           why: trans.__(
-            'A target is a device that this machine need not have: torch generates and compiles the code for it, and its time is estimated.'
+            'A target is a device that need not be present: torch generates and compiles code for it, and the time of a call is estimated.'
           ),
           remedy: model.isLive
             ? trans.__('Choose a target among the switches of the sidebar.')

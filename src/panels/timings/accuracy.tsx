@@ -78,18 +78,18 @@ export function AccuracyPart(props: {
           trans.__('dtype'),
           trans.__('agrees'),
           {
-            label: trans.__('from eager'),
+            label: trans.__('error against eager'),
             title: trans.__('The largest difference from eager'),
             isNumber: true
           },
-          { label: trans.__('tolerated'), isNumber: true },
+          { label: trans.__('tolerance'), isNumber: true },
           reference !== undefined && {
             label: trans.__('from %1', reference),
             title: trans.__('The largest difference from %1', reference),
             isNumber: true
           },
           reference !== undefined && {
-            label: trans.__('eager’s own'),
+            label: trans.__('eager’s error'),
             isNumber: true
           }
         ]}

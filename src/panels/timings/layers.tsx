@@ -254,7 +254,7 @@ function hover(layer: Layer, trans: TranslationBundle): string {
       ? [formatMicroseconds(us), shareText(layer.share)]
           .filter(Boolean)
           .join(' · ')
-      : trans.__('too short to be told from noise'),
+      : trans.__('indistinguishable from noise'),
     interval ? trans.__('95 % interval %1', formatInterval(interval)) : '',
     layer.device_us === null
       ? ''

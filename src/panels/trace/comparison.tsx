@@ -48,7 +48,7 @@ export function Comparison(props: {
       {!difference && (
         <p>
           {trans.__(
-            'Compare with the trace of the same job before an upgrade or a change of the code: what is newly compiled, what takes longer, which graphs, kernels and guards changed.'
+            'Compare with a trace of the same job from before an upgrade or a code change: what is newly compiled, what compiles more slowly, and which graphs, kernels and guards changed.'
           )}
         </p>
       )}

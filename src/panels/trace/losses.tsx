@@ -22,9 +22,7 @@ export function Losses(props: {
   const { trans } = context;
   return (
     <section>
-      <h3>
-        {trans.__('What to change first, by the compile time that it costs')}
-      </h3>
+      <h3>{trans.__('What to change first, by avoidable compile time')}</h3>
       <ol>
         {losses.map((loss, index) => (
           <li key={index}>

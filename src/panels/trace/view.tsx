@@ -39,7 +39,9 @@ export class TraceView extends ReportView<TraceSummary | null> {
       ? null
       : {
           what: trans.__('Not a trace'),
-          why: trans.__('This lists what torch logged because of TORCH_TRACE.'),
+          why: trans.__(
+            'This view lists the compilations in a TORCH_TRACE log.'
+          ),
           remedy: trans.__(
             'Open a log, or a folder of logs, with Compilescope.'
           )

@@ -38,7 +38,7 @@ def variant_recompiles(report: Report, variant: VariantReport) -> Count:
     if changed := always_recompiles(variant):
         own.number, own.text, own.warning = 1, "1 recompile in every call", True
         own.why = (
-            f"The call changes {changed}, which a guard compares. The inspected call compiled "
+            f"The call changes {changed}, which a guard checks. The inspected call compiled "
             "once; those after it recompile, up to torch's limit."
         )
         return own
@@ -51,7 +51,7 @@ def variant_recompiles(report: Report, variant: VariantReport) -> Count:
         own.text = f"{count(len(values), 'recompile')} in {where}"
         earlier = "The first call changes" if len(values) == 1 else "The calls before them change"
         changed = ", ".join(dict.fromkeys(values))
-        own.why = f"{earlier} {changed}, which a guard compares. Later calls do not recompile."
+        own.why = f"{earlier} {changed}, which a guard checks. Later calls do not recompile."
     return own
 
 

@@ -154,7 +154,7 @@ class NumberUses:
             what=(
                 f"Replace {use.operator}{at} by arithmetic{instead}, and pass {changed} as a "
                 "tensor. The operator takes only a Python number, which torch compiles as a "
-                "constant, also with dynamic=True."
+                "constant, even with dynamic=True."
             ),
         )
 

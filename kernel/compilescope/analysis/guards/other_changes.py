@@ -138,7 +138,7 @@ def other_guards(failure: Failure, changes: Sequence[Failure]) -> str:
     texts = list(dict.fromkeys(describe(change).text for change in changes))
     return (
         f"Other guards of {failure.compilation} fail too: {some(texts)}. torch reports only the "
-        "first; a change for that one alone does not avoid the recompile."
+        "first; fixing only that one does not avoid the recompile."
     )
 
 

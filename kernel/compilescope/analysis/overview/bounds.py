@@ -32,11 +32,11 @@ _MEANINGS: dict[LimitedBy, str] = {
     "unclear": "No single limit stands out.",
 }
 _NOT_THE_SAME_CALLS = (
-    "The breakdown took calls of {whole}, against {median} when they were timed: something else "
-    "kept the machine busy."
+    "A call took {whole} in the breakdown, but {median} when timed: the machine was busy with "
+    "other work."
 )
 _NO_SUM = (
-    "The parts of the breakdown do not add up to a call: something else kept the machine busy."
+    "The parts of the breakdown do not add up to a call: the machine was busy with other work."
 )
 
 

@@ -124,7 +124,7 @@ def _recompiling(shown: list[VariantReport]) -> str:
         return ""
     names = _names([with_article(title(variant)) for variant in again])
     changed = always_recompiles(again[0])
-    return f"Every call of {names} recompiles: it changes {changed}, which a guard compares. "
+    return f"Every call of {names} recompiles: it changes {changed}, which a guard checks. "
 
 
 def _same_code(shown: list[VariantReport], best: VariantReport) -> str:
@@ -168,7 +168,7 @@ def _verdict(
         is_restored = timing is not None and timing.keeping == "restored"
         return (
             f"Every call recompiles, up to torch's limit: it changes {changed}, which a guard "
-            "compares. "
+            "checks. "
             + (
                 "The latencies are for calls with restored state."
                 if is_restored

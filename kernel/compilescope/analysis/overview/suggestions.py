@@ -132,10 +132,10 @@ def _measured(report: Report, now: VariantReport) -> Iterator[Ranked]:
                 what=f"Change {_listed([changed, *others])} outside the compiled code, or keep "
                 + ("them in tensors" if others else "it in a tensor"),
                 why=(
-                    "Every call changes all of them, and guards compare them: a change for one "
-                    "alone does not avoid the recompiles."
+                    "Every call changes all of them, and guards check them: fixing only one does "
+                    "not avoid the recompiles."
                     if others
-                    else "Every call changes it, and a guard compares it."
+                    else "Every call changes it, and a guard checks it."
                 ),
                 gain="avoids recompiles, and eager beyond torch's limit",
                 # The recompiles were counted, but not the calls after such a change.

@@ -23,21 +23,21 @@ _LARGE = 0.2
 
 CPP = (
     "C++ wrapper",
-    "It allocates buffers and launches kernels from compiled code instead of Python.",
+    "Allocates buffers and launches kernels from compiled code instead of Python.",
 )
 GRAPHS = (
     "CUDA graphs",
-    "One launch replays all kernels; sizes must not change, and inputs are copied to fixed places.",
+    "One launch replays all kernels; sizes must not change; inputs are copied to fixed addresses.",
 )
 BATCH = ("Larger batch", "The overhead of a call is the same for a larger batch.")
-FEWER = ("Fewer, larger kernels", "Independent small kernels are put into one launch.")
+FEWER = ("Fewer, larger kernels", "Combines independent small kernels into one launch.")
 GUARDS = (
     "Fewer guards",
-    "Guards on the built-in modules are left out: only where those are never changed.",
+    "Skips guards on built-in modules; safe only if those never change.",
 )
-BREAKS = ("No graph break", "With fullgraph torch names each break as an error, with its line.")
-FUSION = ("More fusion", "Values used within one kernel are not written and read back.")
-PRECISION = ("Lower precision", "Half as many bytes are moved; results are less precise.")
+BREAKS = ("No graph breaks", "With fullgraph=True, a graph break is an error that names its line.")
+FUSION = ("More fusion", "Values used within one kernel are not written to memory and read back.")
+PRECISION = ("Lower precision", "Moves half as many bytes; results are less precise.")
 UNITS = ("Lower precision", "Matrix units are several times faster in bfloat16.")
 TF32 = ("TF32 products", "Matrix units compute float32 products with inputs rounded to TF32.")
 TUNED = ("Max-autotune", "torch tries several kernels for each matrix product, and keeps the best.")

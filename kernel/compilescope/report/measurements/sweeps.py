@@ -23,7 +23,7 @@ STATE_WORDS: dict[CellState, str] = {
     "done": "measured",
     "failed": "failed",
     "crashed": "crashed",
-    "timeout": "out of time",
+    "timeout": "timed out",
     "memory": "out of memory",
     "cancelled": "cancelled",
     "running": "running",

@@ -50,7 +50,7 @@ TRAINS = (
     "The subject's forward alone: AOTInductor compiles inference, and what a package returns has "
     "no gradient."
 )
-CHANGES = "A package works on constants of its own: what a call changes in a module stays there."
+CHANGES = "A package has its own copy of the constants: what a call changes stays in the package."
 
 
 def main() -> None:

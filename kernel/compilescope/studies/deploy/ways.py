@@ -50,10 +50,10 @@ def forward(model, *args, **kwargs):
 
 
 """
-_RECOMPILES = "compiles again, and waits for it, where a guard fails"
+_RECOMPILES = "recompiles if a guard fails, and the call waits for it"
 _ONE_GRAPH = (
-    "one graph for these shapes, dtypes and strides, unless they are exported as dynamic: another "
-    "call is an error"
+    "one graph for these shapes, dtypes and strides, unless they are exported as dynamic: other "
+    "calls raise an error"
 )
 _OWN_WEIGHTS = (
     "weights and buffers are copied into the package: changes in the model do not reach it, and "
@@ -226,7 +226,7 @@ def _nested(variant: Variant, subject: Subject) -> DeployWay:
     way = _with_caches(
         DeployWay(
             name=NESTED,
-            title="the repeated block a region that is compiled once within the whole",
+            title="the whole call, with the repeated block as a region that is compiled once",
             code=f"block_class = type({subject.blocks}[0])\n"
             "block_class.forward = torch.compiler.nested_compile_region(block_class.forward)\n"
             f"{code_of(variant, 'model')}",
@@ -306,7 +306,7 @@ def _aot_inductor(variant: Variant, subject: Subject) -> DeployWay:
             "numbers in the arguments are compiled in: others give wrong results, without an error"
         )
     if not subject.is_module:
-        way.why = "torch.export takes a module, and the subject is none."
+        way.why = "torch.export requires a module, and the subject is not one."
     elif variant.options or variant.mode not in (None, "default"):
         way.title += ", with torch's default settings"
     return way

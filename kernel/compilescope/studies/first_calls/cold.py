@@ -24,8 +24,8 @@ from .cold_process import COMMAND, ColdResult
 from .processes import first_call, packed, task
 
 HOW = (
-    "Each figure is of one first call in a process of its own; a call's time afterwards is the "
-    "median of half a second of calls in the process with warm caches."
+    "Each figure is one first call in a new process; the latency of later calls is the median "
+    "over half a second in the process with warm caches."
 )
 _HEADERS = "precompiled_headers"
 _NONE = Switch({}, "")
@@ -77,7 +77,7 @@ def study_cold(study: StudyContext) -> None:
         if not switch.why:
             looks.row(row, switch)
         add(row)
-    last = ColdSwitch(switch=AS_IT_IS, value=ONCE_MORE, title="what differs by chance")
+    last = ColdSwitch(switch=AS_IT_IS, value=ONCE_MORE, title="repeated to show the noise")
     looks.row(last, _NONE)
     add(last)
 

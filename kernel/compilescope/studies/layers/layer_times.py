@@ -19,9 +19,9 @@ STAND_INS = (
     "times vary more."
 )
 _ENTRY = (
-    " It includes Dynamo's entry: the module's __call__, setting modes, the cache lookup. The cost "
-    "of all guards in the Guards view is lower: it is that of repeated checks alone, with what "
-    "they read in the processor's caches, from which kernels and other processes evict it."
+    " It includes Dynamo's entry: the module's __call__, setting modes, the cache lookup. The "
+    "Guards view shows a lower cost: it repeats only the checks, with warm CPU caches, whereas in "
+    "a call kernels and other processes evict the data that the guards read."
 )
 GUARDS = f"The whole call minus a call of Dynamo's bytecode.{_ENTRY}"
 GUARDS_INNER = f"A call of its frame through Dynamo minus a call of Dynamo's bytecode.{_ENTRY}"

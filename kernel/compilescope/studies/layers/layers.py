@@ -57,7 +57,7 @@ GRAPHS_TRAIN = (
     "With CUDA graphs, a forward is replayed only if its backward follows, so neither can be "
     "measured alone."
 )
-TOO_MANY = "The call runs {count} compiled graphs; layers are measured of {most} at most."
+TOO_MANY = "The call runs {count} compiled graphs; layers are measured for at most {most}."
 
 
 def study_layers(study: StudyContext) -> None:

@@ -32,7 +32,7 @@ TABLE = Table(
             "figure",
         ),
         Column("memory", "memory", "Peak memory until the first result", "figure"),
-        Column("accurate", "as eager", "Whether the results agree with eager's"),
+        Column("accurate", "matches eager", "Whether the results agree with eager's"),
         Column("gives_up", "restrictions", where="panel"),
     ),
 )

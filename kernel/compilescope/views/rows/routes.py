@@ -40,13 +40,13 @@ ROUTES = Table(
         Column(
             "gil",
             "GIL",
-            "How often one call of the wrapper takes the GIL for it, counted in the code",
+            "GIL acquisitions for it in one call of the wrapper, counted in the code",
             "figure",
         ),
         Column(
             "overhead",
             "call overhead",
-            "Overhead of calling it in one call of the wrapper, without its own work",
+            "Overhead of calling it, per call of the wrapper, excluding its own work",
             "figure",
         ),
         Column("lines", "lines", where="panel"),

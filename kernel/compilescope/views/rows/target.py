@@ -108,8 +108,8 @@ TABLE = Table(
             "operations",
             "est. operations",
             "Estimated: arithmetic operations of all launches together; a multiply-add counts as "
-            "two. Of a causal attention all pairs count here, and half of them in the estimated "
-            "time",
+            "two. For causal attention, this counts all pairs, and the estimated time only half "
+            "of them",
             "figure",
             "panel",
         ),

@@ -43,7 +43,7 @@ export function BreakCard(props: {
           <Badge
             kind="warning"
             title={trans.__(
-              'Compile time of the attempts that it ended, of which nothing was used; those of recompiles are not counted'
+              'Compile time of the tracing attempts that this break ended, of which nothing was used; excludes recompiles'
             )}
           >
             {trans.__(
@@ -94,7 +94,7 @@ export function BreakCard(props: {
             <dt>{trans.__('The code after it')}</dt>
             <dd
               title={trans.__(
-                'Without recompiles. If the break is fixed, this code is compiled with the code before it.'
+                'Excludes recompiles. Without the break, this code would be compiled together with the code before it.'
               )}
             >
               {trans.__('%1 to compile', formatMicroseconds(after_us))}

@@ -46,7 +46,7 @@ export function TargetSwitch(props: {
           aria-describedby={hint ? note : undefined}
           onChange={event => onChange(event.target.value || null)}
         >
-          <option value="">{trans.__('as arguments')}</option>
+          <option value="">{trans.__('the arguments’ device')}</option>
           {groupsOf(choices, value).map(([group, targets]) => {
             const options = targets.map(target => (
               <option key={target} value={target}>
