@@ -145,7 +145,7 @@ def test_a_call_that_always_recompiles_is_said_to() -> None:
     assert timing.recompiles == "self.calls"
     text = str(report)
     assert (
-        "Every call recompiles, up to torch's limit: it changes self.calls, which a guard compares."
+        "Every call recompiles, up to torch's limit: it changes self.calls, which a guard checks."
         in text
     )
     assert "is fastest" not in text
@@ -177,7 +177,7 @@ def test_a_list_that_grows_in_each_call_recompiles() -> None:
     timing = report.variant("captured").timing
     assert timing is not None
     assert timing.recompiles == "self.results"
-    assert "it changes self.results, which a guard compares" in str(report)
+    assert "it changes self.results, which a guard checks" in str(report)
 
 
 def test_what_no_snapshot_has_recompiles_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -211,7 +211,7 @@ def test_only_what_the_guard_compares_is_to_be_changed_outside() -> None:
     timing = report.variant("captured").timing
     assert timing is not None
     assert timing.changes != ["counter.calls"]
-    assert "it changes counter.calls, which a guard compares" in str(report)
+    assert "it changes counter.calls, which a guard checks" in str(report)
     assert "1. Change counter.calls outside the compiled code" in str(report)
 
 

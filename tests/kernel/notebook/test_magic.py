@@ -77,21 +77,21 @@ def test_forms_of_the_last_line(
 
 
 EXAMPLE = "For example:\n\n    %%compile\n    y = x * 2\n    model(y)\n"
-NONE = "%%compile looks into the call in the cell's last line, and there is none. " + EXAMPLE
+NONE = "%%compile inspects the call in the cell's last line, and there is none. " + EXAMPLE
 WHOLE = (
-    "%%compile looks into one call, which has to be the whole of the cell's last statement. Put "
+    "%%compile inspects one call, which must be the cell's entire last statement. Put "
     "what the cell computes into a function, and call that. For example:\n\n    %%compile\n"
     "    def compute(x):\n        with torch.no_grad():\n            return model(x) + 1\n"
     "    compute(x)\n"
 )
 ONE_STEP = (
-    "%%compile looks into one call, which has to be the whole of the cell's last statement. "
+    "%%compile inspects one call, which must be the cell's entire last statement. "
     "Inspect one step of the loop: put it into a function, if it is not one yet, and call that. "
     "For example:\n\n    %%compile\n    step(batch)\n\nIf the loop calls what is compiled already, "
     "`with compilescope.watch() as report:` around it reports what it compiles.\n"
 )
 NOTHING = (
-    "torch.compile has nothing to look into there: the outermost call is the subject. " + EXAMPLE
+    "torch.compile has nothing to compile there: the outermost call is the subject. " + EXAMPLE
 )
 WRONG = [
     ("x = 1\nx", "The cell ends in `x`. " + NONE),

@@ -39,7 +39,7 @@ def test_the_last_rank_writes_a_page_of_all(
     lines = capsys.readouterr().err.splitlines()
     assert lines[:2] == [
         f"compilescope: {report.trace.ranks.sentence}",
-        "What to change first, by the compile time that it costs (measured)",
+        "What to change first, by avoidable compile time (measured)",
     ]
     assert "2. 77.0 ms: 1 recompile of f  (program.py:36, rank 0)" in lines
     assert lines[-1] == f"compilescope: wrote {page}"

@@ -185,7 +185,7 @@ def test_the_setting_that_loses_the_gradients_of_backward_is_not_offered() -> No
         ),
         (
             ["Sparse tensor operations are not yet fully supported. Use fullgraph=False."],
-            "torch.compile takes no sparse tensors: keep them outside the compiled code.",
+            "torch.compile does not support sparse tensors: keep them outside the compiled code.",
             "",
         ),
         (

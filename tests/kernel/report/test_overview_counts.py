@@ -92,7 +92,7 @@ def test_where_every_call_recompiles_neither_wrapper_is_judged() -> None:
         variant.timing.recompiles, variant.timing.changes = "self.calls", ["F.calls", "F.mean"]
     summary = overview(report)
     assert summary.headline.startswith(
-        "Every call recompiles, up to torch's limit: it changes self.calls, which a guard compares."
+        "Every call recompiles, up to torch's limit: it changes self.calls, which a guard checks."
     )
     assert (summary.wrapper, summary.limit) == (None, None)
     (suggestion,) = summary.suggestions

@@ -349,7 +349,7 @@ def test_a_breakdown_of_other_calls_is_not_believed() -> None:
     limit = overview(report).limit
     assert limit is not None
     assert (limit.bound, limit.parts) == ("unknown", [])
-    assert "40.0 ms, against" in limit.text
+    assert "A call took 40.0 ms" in limit.text
     verdict = report.variant("python").verdict
     assert verdict is not None
     assert (verdict.limited_by, verdict.evidence, verdict.helps) == ("noisy", limit.text, [])

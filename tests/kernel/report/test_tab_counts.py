@@ -40,4 +40,4 @@ def test_tabs_count_the_recompiles_of_later_calls() -> None:
         count = variant_summary(report, python).recompile_count
         assert count is not None
         assert (count.number, count.text, count.warning) == (len(values), words, True)
-        assert count.why == f"{earlier}, which a guard compares. Later calls do not recompile."
+        assert count.why == f"{earlier}, which a guard checks. Later calls do not recompile."

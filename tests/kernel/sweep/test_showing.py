@@ -280,7 +280,7 @@ def test_nothing_measured_names_no_winner() -> None:
     result = shown(cell("dead", 1.0, state="timeout", timing=None))
     assert result.best is None
     assert "fastest" not in str(result)
-    assert "1 out of time" in str(result)
+    assert "1 timed out" in str(result)
     assert repr(result) == "<sweep of net<script>: 0 of 1 done>"
 
 

@@ -66,7 +66,7 @@ describe('the switch', () => {
       page.all('optgroup').map(element => element.getAttribute('label'))
     ).toEqual(['NVIDIA', 'AMD', 'your own']);
     expect(page.all('option').map(element => element.textContent)).toEqual([
-      'as arguments',
+      'the arguments’ device',
       'H100 SXM',
       HOSTILE,
       'mine'

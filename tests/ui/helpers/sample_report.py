@@ -225,7 +225,7 @@ def variant(name, requested):
 
 
 def cold():
-    how = "Each figure is of one first call in a process of its own."
+    how = "Each figure is one first call in a new process."
 
     def row(switch, value, cold_s, warm_s, call_us, title, more=(0.0, 0.0, 0.0), code=""):
         return r.ColdSwitch(

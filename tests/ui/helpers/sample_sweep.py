@@ -180,7 +180,7 @@ def way(name, cold, cached, shipped, us, gives_up="", **more):
     )
 
 
-recompiles = "compiles again, and waits for it, where a guard fails"
+recompiles = "recompiles if a guard fails, and the call waits for it"
 ways = [
     way("eager", 0.012, None, None, 101.0),
     way("torch.compile", 21.4, 2.1, 2.9, 61.0, recompiles),

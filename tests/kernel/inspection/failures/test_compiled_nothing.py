@@ -33,7 +33,7 @@ def test_a_frame_given_up_names_its_graph_break() -> None:
 
     problem = the_problem(inspect(Call(skipped, (iter([X]),)), run=False), "sources")
     assert problem.what == "torch.compile compiled nothing."
-    assert problem.why.startswith("Dynamo gave the frame up and left it to eager: ")
+    assert problem.why.startswith("Dynamo gave up on the frame, which runs in eager: ")
     assert problem.where is not None
     # What to do first; torch's further advice and its link are details.
     assert "https://" not in problem.remedy
@@ -57,7 +57,7 @@ def test_a_module_of_torchs_own_that_was_compiled_in_place() -> None:
 @pytest.mark.parametrize("reason", ["Hooks need it", "Hooks need it."])
 def test_why_a_frame_was_given_up_ends_with_one_full_stop(reason: str) -> None:
     (problem,) = remarks([Compilation(id="0/0", breaks=[Break(reason=reason)])])
-    assert problem.why == "Dynamo gave the frame up and left it to eager: Hooks need it."
+    assert problem.why == "Dynamo gave up on the frame, which runs in eager: Hooks need it."
 
 
 @pytest.mark.parametrize("run", [False, True])

@@ -120,7 +120,7 @@ def test_a_fault_of_ours_ends_no_call_and_is_told_as_ours(
     report = inspect(Call(subjects.broken, (X,)), run=run, variants={"one": variant})
     problem = the_problem(report, "built" if run else "failed")
     assert problem.what == "compilescope failed: IndexError: a slip"
-    assert problem.why == "This is a fault of compilescope, not of your code."
+    assert problem.why == "This is a bug in compilescope, not in your code."
     assert "report it" in problem.remedy
     assert "in faulty" in problem.detail
     # The call went on past the graph break, and the graph after that has its code.

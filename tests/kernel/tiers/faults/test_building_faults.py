@@ -107,7 +107,7 @@ def test_a_compiler_that_fails_in_the_builder(
     torch._dynamo.reset()
     monkeypatch.setattr(tier_warning, "_warned", {})
     again = cs.tiered(subject)
-    with pytest.warns(TierWarning, match="An earlier process found out: x.cpp:1:2: error: no room"):
+    with pytest.warns(TierWarning, match="Found by an earlier process: x.cpp:1:2: error: no room"):
         again(X)
     assert builder().wait(0)
     (graph,) = cs.tiers(again)

@@ -332,7 +332,7 @@ describe('RecompilesView', () => {
   });
 
   it('says why later calls recompile where the inspected one did not', async () => {
-    const why = 'The call changes self.calls, which a guard compares.';
+    const why = 'The call changes self.calls, which a guard checks.';
     model.report = reportOf({
       ...counted('recompiles', 1, '1 recompile in every call'),
       why

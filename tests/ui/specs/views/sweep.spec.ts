@@ -107,10 +107,10 @@ test('all ways in which a cell can end', async ({ page, tmpPath }) => {
   await test.step('said in words', async () => {
     await expect(view).toContainText('All 15 cells are done');
     await expect(view).toContainText(
-      '1 failed · 1 crashed · 1 out of time · 1 out of memory'
+      '1 failed · 1 crashed · 1 timed out · 1 out of memory'
     );
     await expect(view).toContainText('2 of 15 cells are reused');
-    for (const state of ['out of time', 'out of memory', 'crashed', 'failed']) {
+    for (const state of ['timed out', 'out of memory', 'crashed', 'failed']) {
       await expect(grid).toContainText(state);
     }
     await expect(row(view, 'python').first()).toContainText('1.62× faster');
