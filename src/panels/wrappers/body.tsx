@@ -1,3 +1,4 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { wrapperName } from '../../model/wrappers';
 import type { Step, Steps } from '../../protocol/types';
@@ -102,7 +103,16 @@ export function WrappersBody(props: {
         />
       </div>
       <div className="jp-Compilescope-wrappersBody">
-        <Totals graph={graph} pair={pair} trans={trans} />
+        <Totals
+          graph={graph}
+          pair={pair}
+          unmeasured={unmeasuredText(
+            model.isLive,
+            variants.some(({ stage }) => stage === 'built'),
+            trans
+          )}
+          trans={trans}
+        />
         {reasons.map(reason => (
           <p key={reason} className="jp-Compilescope-hint">
             {reason}
@@ -128,6 +138,28 @@ export function WrappersBody(props: {
       </div>
     </>
   );
+}
+
+/**
+ * Why steps have no times, and what measures them.
+ */
+function unmeasuredText(
+  isLive: boolean,
+  isBuilt: boolean,
+  trans: TranslationBundle
+): string {
+  if (!isLive) {
+    return trans.__(
+      'Steps are counted in the code; their host time was not measured in this report.'
+    );
+  }
+  return isBuilt
+    ? trans.__(
+        'Steps are counted in the code. “Measure steps” measures their host time.'
+      )
+    : trans.__(
+        'Steps are counted in the code. Their host time can be measured once the variants are built.'
+      );
 }
 
 /**

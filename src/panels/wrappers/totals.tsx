@@ -22,10 +22,13 @@ const LEAST = 0.003;
 /**
  * How many steps of each kind either wrapper has, and what they cost: as bars on
  * one scale, and in figures.
+ *
+ * @param props.unmeasured - What to say where no step was measured.
  */
 export function Totals(props: {
   graph: IGraph;
   pair: IPair;
+  unmeasured: string;
   trans: TranslationBundle;
 }): JSX.Element {
   const { graph, pair, trans } = props;
@@ -153,11 +156,7 @@ export function Totals(props: {
         </p>
       )}
       {measured.length === 0 && (
-        <p className="jp-Compilescope-hint">
-          {trans.__(
-            'Steps are counted in the code. Their host time can be measured once the variants are built.'
-          )}
-        </p>
+        <p className="jp-Compilescope-hint">{props.unmeasured}</p>
       )}
     </section>
   );

@@ -2,7 +2,7 @@ import * as React from 'react';
 import { WrappersBody } from '../../../src/panels/wrappers/body';
 import { stepRows } from '../../../src/panels/wrappers/stepRows';
 import { WrappersView } from '../../../src/panels/wrappers/view';
-import type { Step, Steps } from '../../../src/protocol/types';
+import type { ReportSummary, Step, Steps } from '../../../src/protocol/types';
 import { launchesByLine } from '../../../src/words/launches';
 import { report, variantSummary } from '../support/fakes';
 import {
@@ -143,10 +143,11 @@ describe('WrappersBody', () => {
 
   const drawn = (
     change: Partial<IWrappers> = {},
-    files: Record<string, string> = {}
+    { isLive = true, ...of }: Partial<ReportSummary> & { isLive?: boolean } = {}
   ) => {
     const model = new ViewModel();
-    model.report = report('f', { files });
+    model.isLive = isLive;
+    model.report = report('f', of);
     const context = contextOf(model);
     const page = stage();
     page.draw(
@@ -177,7 +178,7 @@ describe('WrappersBody', () => {
     const names = (files: Record<string, string>) => {
       const { page } = drawn(
         { python: [steps('python', [step('launch', 'l', 14, { sources })])] },
-        files
+        { files }
       );
       return page.text();
     };
@@ -205,6 +206,25 @@ describe('WrappersBody', () => {
     expect(page.text()).toContain('sum 8.10 µs of 9.00 µs');
     page.remove();
   });
+
+  it.each([
+    { stage: 'built', isLive: true, says: '“Measure steps” measures' },
+    { stage: 'sources', isLive: true, says: 'once the variants are built' },
+    { stage: 'built', isLive: false, says: 'not measured in this report' }
+  ] as const)(
+    'says of steps without times: $says',
+    ({ stage, isLive, says }) => {
+      const { page } = drawn(
+        {
+          python: [{ ...PYTHON, whole_us: null }],
+          cpp: [{ ...CPP, whole_us: null }]
+        },
+        { variants: [variantSummary('python', {}, { stage })], isLive }
+      );
+      expect(page.text()).toContain(says);
+      page.remove();
+    }
+  );
 
   it('goes to the line in the code view', () => {
     const { page, model, context } = drawn();

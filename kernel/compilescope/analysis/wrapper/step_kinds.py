@@ -137,6 +137,9 @@ def _assigned_kind(target: ast.expr, value: ast.expr, *, is_last: bool) -> StepK
     if _STREAM.match(target.id):
         return "stream"
     match value:
+        # As in C++, a size that is an argument is no other name of a tensor.
+        case ast.Name() if _SYMBOL.match(target.id):
+            return "constant"
         case ast.Name() | ast.Subscript(ast.Name(), ast.Constant(int())):
             return "view" if is_last else "allocation"
         case ast.Call(func=func):

@@ -11,6 +11,7 @@ from compilescope.analysis.assemble import assemble
 from compilescope.analysis.wrapper.launch_pairs import pair
 from compilescope.analysis.wrapper.launches import codes_of
 from compilescope.analysis.wrapper.regions import scan, to_regions
+from compilescope.analysis.wrapper.step_kinds import kind_of
 from compilescope.analysis.wrapper.steps import find_steps, steps_of
 from compilescope.capture.parse_log import read
 from compilescope.report import Compilation, Region, Step, Steps
@@ -162,3 +163,16 @@ def test_times_stay_while_the_steps_are_the_same(compiled):
     result.code.regions["cpp"] = to_regions(scan(result.code.cpp, "cpp"), "inference")
     result.steps = find_steps(result)
     assert (result.steps[0].steps[0].us, result.steps[0].whole_us) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("python", "cpp", "kind"),
+    [
+        ("s77 = arg0_1", "int64_t s77 = arg0_1;", "constant"),
+        ("s77 = arg1_1.size(0)", "auto s77 = arg1_1.size(0);", "constant"),
+        ("buf3 = buf1; del buf1  # reuse", "auto buf3 = std::move(buf1);  // reuse", "allocation"),
+        ("buf3 = buf1", "auto buf3 = buf1;", "view"),
+    ],
+)
+def test_a_statement_has_one_kind_in_both_wrappers(python, cpp, kind):
+    assert (kind_of(python, "python"), kind_of(cpp, "cpp")) == (kind, kind)
