@@ -168,6 +168,11 @@ def test_beside_the_panel_a_cell_holds_the_answer_alone() -> None:
     assert "The Python wrapper is fastest" in page.text
     assert not {"details", "pre"} & set(page.tags)
     assert "button" not in Page(html.render(result)).tags
+    # What is too long scrolls above the button, not behind it.
+    above = shown[shown.index(STYLES["rest"]) : shown.index("<button")]
+    assert above.count("</div>") == above.count("<div") + 1
+    # Of a latency, a range alone breaks.
+    assert "\u00a0µs" in page.text
 
 
 def test_a_cell_lists_few_variants_with_eager_and_the_fastest() -> None:
