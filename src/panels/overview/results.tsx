@@ -40,32 +40,34 @@ export function Results(props: {
       aria-label={trans.__('Results')}
     >
       {results.length > 0 && (
-        <table aria-label={trans.__('Results by variant')}>
-          <TableHead
-            heads={declaredHeads('results', trans, {
-              latency: isTimed ? {} : { label: '' },
-              bar: isTimed && {
-                spoken: undefined,
-                label: overview.axis,
-                className: 'jp-mod-chart'
-              },
-              speedup: isTimed && {},
-              first_call: isStarted && {},
-              accuracy: isChecked && {}
-            })}
-          />
-          <tbody>
-            {results.map(result => (
-              <Row
-                key={result.variant}
-                result={result}
-                scale={overview.scale_us}
-                columns={{ isTimed, isStarted, isChecked }}
-                context={context}
-              />
-            ))}
-          </tbody>
-        </table>
+        <div className="jp-Compilescope-resultsTable">
+          <table aria-label={trans.__('Results by variant')}>
+            <TableHead
+              heads={declaredHeads('results', trans, {
+                latency: isTimed ? {} : { label: '' },
+                bar: isTimed && {
+                  spoken: undefined,
+                  label: overview.axis,
+                  className: 'jp-mod-chart'
+                },
+                speedup: isTimed && {},
+                first_call: isStarted && {},
+                accuracy: isChecked && {}
+              })}
+            />
+            <tbody>
+              {results.map(result => (
+                <Row
+                  key={result.variant}
+                  result={result}
+                  scale={overview.scale_us}
+                  columns={{ isTimed, isStarted, isChecked }}
+                  context={context}
+                />
+              ))}
+            </tbody>
+          </table>
+        </div>
       )}
       {overview.scope && (
         <p className="jp-Compilescope-muted">{overview.scope}</p>
