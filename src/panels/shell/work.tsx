@@ -82,16 +82,25 @@ export class WorkStrip extends ReactWidget {
     }
     if (isActive(job)) {
       return (
-        <Line>
+        <Line kind="running">
           <span className="jp-Compilescope-spinner" aria-hidden="true" />
-          {job.variant && <strong>{job.variant}</strong>}
-          <span>{stepText(job, trans)}</span>
-          <Elapsed
-            key={job.id}
-            since={model.jobSince}
-            words={job.time_words}
-            trans={trans}
-          />
+          <span
+            className="jp-Compilescope-workText"
+            title={stepText(job, trans)}
+          >
+            {job.variant && (
+              <>
+                <strong>{job.variant}</strong>{' '}
+              </>
+            )}
+            <span>{stepText(job, trans)}</span>{' '}
+            <Elapsed
+              key={job.id}
+              since={model.jobSince}
+              words={job.time_words}
+              trans={trans}
+            />
+          </span>
           <Action
             label={trans.__('Cancel')}
             onClick={() => void model.cancel()}

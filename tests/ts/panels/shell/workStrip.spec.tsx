@@ -52,7 +52,7 @@ describe('WorkStrip', () => {
       step: 'generating code: graph passes',
       aside: true
     });
-    expect(text).toBe('cppgenerating code: graph passes12 sCancel');
+    expect(text).toBe('cpp generating code: graph passes 12 sCancel');
     click('Cancel');
     expect(model.cancel).toHaveBeenCalled();
   });
@@ -65,7 +65,7 @@ describe('WorkStrip', () => {
     ];
     const running = { state: 'running', step: 'tracing' } as const;
     expect(await statusText({ ...running, time_words })).toContain(
-      'tracing12 s of about 40 s'
+      'tracing 12 s of about 40 s'
     );
     const text = (seconds: number) =>
       formatTime(seconds, time_words, nullTranslator.load(''));
