@@ -362,6 +362,8 @@ export function conformCount(value: unknown): void {
   o.warning = flag(o.warning, 'warning', false);
   o.of = text(o.of, 'of', '');
   o.why = text(o.why, 'why', '');
+  o.causes = field(o.causes, 'causes', listOfRecompileCause, emptyList);
+  o.remedy = text(o.remedy, 'remedy', '');
 }
 
 export function conformCrossing(value: unknown): void {
@@ -1598,6 +1600,7 @@ export function conformTiming(value: unknown): void {
   o.changes = field(o.changes, 'changes', listOfText, emptyList);
   o.recompiles = text(o.recompiles, 'recompiles', '');
   o.other_recompiles = field(o.other_recompiles, 'other_recompiles', listOfText, emptyList);
+  o.recompile_causes = field(o.recompile_causes, 'recompile_causes', listOfRecompileCause, emptyList);
   o.first_recompiles = field(o.first_recompiles, 'first_recompiles', listOfText, emptyList);
   o.speedup = field(o.speedup, 'speedup', nullableSpeedup, none);
   o.turns = text(o.turns, 'turns', '');
@@ -1764,6 +1767,7 @@ const listOfArtifact = listOf(conformArtifact);
 const listOfStoredVariant = listOf(conformStoredVariant);
 const nullableSweepSummary = nullable(conformSweepSummary);
 const listOfListedProblem = listOf(conformListedProblem);
+const listOfRecompileCause = listOf(conformRecompileCause);
 const listOfSkip = listOf(conformSkip);
 const listOfPartition = listOf(conformPartition);
 const mappingOfListOfNumber = mappingOf(listOfNumber);
@@ -1812,7 +1816,6 @@ const listOfRankDifference = listOf(conformRankDifference);
 const listOfRankTime = listOf(conformRankTime);
 const listOfRankDivergence = listOf(conformRankDivergence);
 const listOfFailure = listOf(conformFailure);
-const listOfRecompileCause = listOf(conformRecompileCause);
 const listOfAdvice = listOf(conformAdvice);
 const listOfVariantReport = listOf(conformVariantReport);
 const listOfPeaks = listOf(conformPeaks);

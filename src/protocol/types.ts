@@ -896,6 +896,8 @@ export interface Count {
   warning: boolean;
   of: string;
   why: string;
+  causes: RecompileCause[];
+  remedy: string;
 }
 
 /**
@@ -2971,6 +2973,7 @@ export interface Timing {
   changes: string[];
   recompiles: string;
   other_recompiles: string[];
+  recompile_causes: RecompileCause[];
   first_recompiles: string[];
   speedup: Speedup | null;
   turns: string;

@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from ..analysis.assemble import assemble
 from ..analysis.guards.conditions import as_written
 from ..analysis.guards.failed_guard import parse_failure
@@ -18,7 +20,7 @@ from ..isolation.code_swap import CodeCopies
 from ..isolation.muted_output import quiet
 from ..isolation.own_backward import Backward
 from ..progress.progress import Monitor
-from ..report import Timing
+from ..report import RecompileCause, Timing
 from ..report.variant import Variant
 from ..torch_api.dynamo.compile_variant import GUARD_FILTER, compile_callable, given_by
 from ..torch_api.dynamo.process_state import begin
@@ -41,6 +43,8 @@ class RecompilingCalls(NamedTuple):
     """The value for which every call recompiles; empty if there is none."""
     others: Sequence[str] = ()
     """The other values that every call changes although guards compare them."""
+    causes: Sequence[RecompileCause] = ()
+    """The guards that failed in the last call."""
     first: Sequence[str] = ()
     """If not every call recompiles: the value of the second call, the third, …, until one does
     not recompile."""
@@ -49,6 +53,7 @@ class RecompilingCalls(NamedTuple):
         """Adds them to the timing of the calls."""
         timing.recompiles, timing.first_recompiles = self.always, list(self.first)
         timing.other_recompiles = list(self.others)
+        timing.recompile_causes = list(self.causes)
 
 
 def with_guards_of(variant: Variant) -> Variant:
@@ -102,8 +107,9 @@ def recompiling_calls(
                 before, last = last, records
     except CALL_ERRORS:  # the variants' own calls report the failure
         return RecompilingCalls()
-    others = [value for value in _changed([*before, *last]) if value != values[-1]]
-    return RecompilingCalls(always=values[-1], others=others)
+    changed, causes = _changed([*before, *last])
+    others = [value for value in changed if value != values[-1]]
+    return RecompilingCalls(always=values[-1], others=others, causes=causes)
 
 
 def _value(records: Sequence[Record]) -> str:
@@ -117,21 +123,26 @@ def _value(records: Sequence[Record]) -> str:
     return ""
 
 
-def _changed(records: Sequence[Record]) -> list[str]:
-    """What the guards of two calls in a row state differently: torch reports only the first.
+def _changed(records: Sequence[Record]) -> tuple[list[str], list[RecompileCause]]:
+    """What the guards of two calls in a row state differently, and those that failed in the second.
 
-    A number that Dynamo has made a symbol by then is not among it.
+    torch reports only the first of them. A number that Dynamo has made a symbol by then is not
+    among it.
     """
     memory = Memory()
     changed: dict[str, None] = {}
+    causes: dict[str, RecompileCause] = {}
     for compilation in assemble(records, variant="", memory=memory):
         now = memory.values.get(compilation.id)
+        for cause in compilation.recompile.causes[:1] if compilation.recompile else ():
+            # The report has none of these compilations.
+            causes[cause.subject] = replace(cause, compilations=[])
         for failure in compilation.recompile.failures if compilation.recompile else ():
             earlier = memory.values.get(failure.compilation)
             if earlier is not None and now is not None:
                 failures = [failure, *other_changes(failure, earlier, now)]
                 changed.update(dict.fromkeys(_written(one.source or one.guard) for one in failures))
-    return list(changed)
+    return list(changed), list(causes.values())
 
 
 def _written(value: str) -> str:

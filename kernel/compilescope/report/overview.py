@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from .compilation.guards import RecompileCause
 from .measurements.timings import LayerKind, Speedup
 from .problem import Problem, Struct
 from .variant import Variant
@@ -155,6 +156,10 @@ class Count(Struct):
     """The variant to open in the view, if it is not the overview's own variant."""
     why: str = ""
     """The reason, in sentences, where it is not what the view shows first."""
+    causes: list[RecompileCause] = []
+    """The guards that fail in calls after the inspected one."""
+    remedy: str = ""
+    """What to change, in a sentence, where the view has no compilation that says so."""
 
 
 class KernelTimeConflict(Struct):

@@ -143,6 +143,12 @@ def test_a_call_that_always_recompiles_is_said_to() -> None:
     timing = report.variant("captured").timing
     assert timing is not None
     assert timing.recompiles == "self.calls"
+    [cause] = timing.recompile_causes
+    assert cause.text.startswith("self.calls: ")
+    assert int(cause.now) == int(cause.was) + 1
+    assert "calls" in cause.guard
+    assert cause.where is not None
+    assert "self.calls" in cause.where.code
     text = str(report)
     assert (
         "Every call recompiles, up to torch's limit: it changes self.calls, which a guard checks."
@@ -164,9 +170,9 @@ def test_all_values_that_guards_compare_are_to_be_changed_outside() -> None:
     assert values == {"self.calls", "self.results"}
     text = " ".join(str(report).split())
     named = f"Change {timing.recompiles} and {timing.other_recompiles[0]} outside the compiled code"
-    assert f"1. {named}, or keep them in tensors: avoids recompiles" in text
+    assert f"1. {named}, or keep them in tensors: avoids a recompile" in text
     # No call after the change was measured.
-    assert "beyond torch's limit (measured)" not in text
+    assert "torch's limit (measured)" not in text
     # A change for one of them alone avoids nothing, for both all.
     assert compilations_of(CountingOutside(both=False)) == 7
     assert compilations_of(CountingOutside(both=True)) == 1

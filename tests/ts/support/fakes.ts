@@ -174,7 +174,10 @@ export function counted(
   text: string,
   of = ''
 ): Count {
-  return { view, number, text, warning: number > 0, of, why: '' };
+  return {
+    ...{ view, number, text, warning: number > 0, of, why: '' },
+    ...{ causes: [], remedy: '' }
+  };
 }
 
 export function subjectSummary(id: string, revision = 1): SubjectSummary {

@@ -95,6 +95,27 @@ def always_recompiles(variant: VariantReport) -> str:
     return variant.timing.recompiles if variant.timing is not None else ""
 
 
+_LISTED = 4
+"""How many values a suggestion names."""
+
+
+def recompile_remedy(variant: VariantReport) -> str:
+    """What to change so that no call recompiles, if every call does; empty if none does."""
+    timing = variant.timing
+    if timing is None or not timing.recompiles:
+        return ""
+    values = [timing.recompiles, *timing.other_recompiles]
+    tensors = "them in tensors" if len(values) > 1 else "it in a tensor"
+    return f"Change {_listed(values)} outside the compiled code, or keep {tensors}"
+
+
+def _listed(values: Sequence[str]) -> str:
+    more = len(values) - _LISTED
+    if more > 0:
+        return f"{', '.join(values[:_LISTED])} and {more} more"
+    return " and ".join(filter(None, [", ".join(values[:-1]), values[-1]]))
+
+
 def first_recompiles(variant: VariantReport) -> list[str]:
     """The values for which the second call and those after it recompile, until one does not."""
     return variant.timing.first_recompiles if variant.timing is not None else []

@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ...report import Compilation, Count, DistinctBreak, Report, VariantReport, is_record
-from .counts import always_recompiles, break_count, first_recompiles, recompile_count
+from .counts import (
+    always_recompiles,
+    break_count,
+    first_recompiles,
+    recompile_count,
+    recompile_remedy,
+)
 from .wording import count
 
 
@@ -39,8 +45,10 @@ def variant_recompiles(report: Report, variant: VariantReport) -> Count:
         own.number, own.text, own.warning = 1, "1 recompile in every call", True
         own.why = (
             f"The call changes {changed}, which a guard checks. The inspected call compiled "
-            "once; those after it recompile, up to torch's limit."
+            "once; those after it recompile, up to torch's limit, then run in eager."
         )
+        own.causes = variant.timing.recompile_causes if variant.timing is not None else []
+        own.remedy = f"{recompile_remedy(variant)}."
         return own
     record = cell_record(report)
     if record is not None and (cell := recompiles(record.compilations)).number:

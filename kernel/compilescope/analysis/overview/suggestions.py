@@ -15,7 +15,7 @@ from ...report.problem import SUBJECT_RAISED
 from ...report.units import duration, percent
 from ...report.variant import Variant
 from ..changes.same_code import plainest
-from ..figures.counts import always_recompiles, compiled_nothing, kernel_count
+from ..figures.counts import compiled_nothing, kernel_count, recompile_remedy
 from ..figures.speedups import between
 from ..settings.variant_code import code_of
 from .block_suggestions import regional_compilation
@@ -124,20 +124,19 @@ def _measured(report: Report, now: VariantReport) -> Iterator[Ranked]:
 
     If every call recompiles, none is: calls end in eager, and only that is worth a change.
     """
-    if changed := always_recompiles(now):
+    if remedy := recompile_remedy(now):
         others = now.timing.other_recompiles if now.timing is not None else []
         yield Ranked(
             1.0,
             Suggestion(
-                what=f"Change {_listed([changed, *others])} outside the compiled code, or keep "
-                + ("them in tensors" if others else "it in a tensor"),
+                what=remedy,
                 why=(
                     "Every call changes all of them, and guards check them: fixing only one does "
                     "not avoid the recompiles."
                     if others
                     else "Every call changes it, and a guard checks it."
                 ),
-                gain="avoids recompiles, and eager beyond torch's limit",
+                gain="avoids a recompile in every call, and eager calls after torch's limit",
                 # The recompiles were counted, but not the calls after such a change.
                 view="recompiles",
             ),
@@ -192,13 +191,6 @@ def _measured(report: Report, now: VariantReport) -> Iterator[Ranked]:
                 view="timings",
             ),
         )
-
-
-def _listed(values: Sequence[str]) -> str:
-    more = len(values) - _LISTED
-    if more > 0:
-        return f"{', '.join(values[:_LISTED])} and {more} more"
-    return " and ".join(filter(None, [", ".join(values[:-1]), values[-1]]))
 
 
 def _same_code(report: Report, now: VariantReport) -> set[str]:
@@ -324,8 +316,6 @@ def _estimates(now: VariantReport, help_: Help, report: Report) -> tuple[float, 
     return pair[0], pair[1]
 
 
-_LISTED = 4
-"""How many values a suggestion names."""
 _LEAST = 0.01
 """The smallest share of a call that a change must save to be suggested."""
 _SAVES = {GRAPHS[0]: ("wrapper", "launches"), GUARDS[0]: ("guards",)}

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
+from ..compilation.guards import RecompileCause
 from ..compilation.phases import KindTime
 from ..problem import Problem, Struct
 from ..units import duration_range
@@ -160,6 +161,9 @@ class Timing(Struct):
     other_recompiles: list[str] = []
     """Further values that every call changes although guards compare them; torch reports only the
     first. Each of them alone recompiles, too."""
+    recompile_causes: list[RecompileCause] = []
+    """Where every call recompiles: the guards of the last of several calls that failed, with the
+    value before that call and after it. They belong to no compilation of the report."""
     first_recompiles: list[str] = []
     """Calls in a row recompile from the second on, until one does not: the value for which each of
     them does, such as ``self.mask``. The time is that of later calls. Empty if every call

@@ -5,7 +5,8 @@ import type { IViewContext } from '../../views';
 import { TableHead } from '../../common/tables/figures';
 
 /**
- * What failed, old and new value side by side.
+ * What failed, old and new value side by side. Of guards whose compilations the
+ * report does not have, the text is shown.
  */
 export function Failures(props: {
   causes: readonly RecompileCause[];
@@ -19,6 +20,7 @@ export function Failures(props: {
 }): JSX.Element {
   const { causes, context, view, onGuards } = props;
   const { trans } = context;
+  const isOfReport = causes.some(({ compilations }) => compilations.length > 0);
   return (
     <div className="jp-Compilescope-scroll">
       <table
@@ -30,7 +32,7 @@ export function Failures(props: {
             trans.__('What'),
             trans.__('Was'),
             trans.__('Is now'),
-            trans.__('Guard of'),
+            isOfReport ? trans.__('Guard of') : trans.__('Guard'),
             trans.__('From')
           ]}
         />
@@ -47,6 +49,7 @@ export function Failures(props: {
                 <code>{cause.now}</code>
               </td>
               <td>
+                {!isOfReport && <code>{cause.guard}</code>}
                 {cause.compilations.map(id => (
                   <React.Fragment key={id}>
                     <button

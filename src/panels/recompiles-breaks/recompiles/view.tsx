@@ -1,12 +1,14 @@
 import * as React from 'react';
 import type { Compilation, VariantReport } from '../../../protocol/types';
+import { SUGGESTIONS_TITLE } from '../../../protocol/types';
 import type { IEmpty, IShown } from '../../common';
-import { Check, ReportView, ShowAll } from '../../common';
+import { Check, Prose, ReportView, ShowAll } from '../../common';
 import { formatSeconds } from '../../../words/format';
 import { frameName } from '../../../words/frames';
 import type { IViewContext } from '../../views';
 import { RecompileCard } from './card';
 import { Compare } from './compare';
+import { Failures } from './failures';
 import type { IFrame } from './frames';
 import { frameOf, framesOf } from './frames';
 import { Timeline } from './timeline';
@@ -65,6 +67,7 @@ export class RecompilesView extends ReportView<VariantReport> {
     return (
       <>
         {this._summary(allFrames, again)}
+        {again.length === 0 && this._later()}
         {again.length > 0 && (
           <>
             <Timeline
@@ -157,6 +160,37 @@ export class RecompilesView extends ReportView<VariantReport> {
         )}
       </div>
     );
+  }
+
+  /**
+   * Why calls after the inspected one recompile, and what to change.
+   */
+  private _later(): JSX.Element | null {
+    const { causes = [], remedy } = eventCountsOf(this.model).recompiles ?? {};
+    return causes.length > 0 || remedy ? (
+      <div className="jp-Compilescope-cards">
+        <article className="jp-Compilescope-card">
+          {causes.length > 0 && (
+            <Failures
+              causes={causes}
+              context={this.context}
+              view={this}
+              onGuards={() => undefined}
+            />
+          )}
+          {remedy && (
+            <aside
+              className="jp-Compilescope-advice"
+              aria-label={SUGGESTIONS_TITLE}
+            >
+              <p>
+                <Prose text={remedy} />
+              </p>
+            </aside>
+          )}
+        </article>
+      </div>
+    ) : null;
   }
 
   private _cards(frame: IFrame, shown: string): JSX.Element {

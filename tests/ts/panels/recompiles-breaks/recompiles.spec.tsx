@@ -341,6 +341,35 @@ describe('RecompilesView', () => {
     const text = view.node.textContent;
     expect(text).toContain(`1 recompile in every call. ${why}`);
     expect(text).not.toContain('No recompiles');
+    expect(all('article')).toHaveLength(0);
+  });
+
+  it('shows the guard that later calls fail, and what to change', async () => {
+    model.report = reportOf({
+      ...counted('recompiles', 1, '1 recompile in every call'),
+      causes: [
+        {
+          subject: 'self.calls',
+          text: 'self.calls: 4 → 5',
+          was: '4',
+          now: '5',
+          guard: "L['self'].calls == 4",
+          compilations: [],
+          where: { ...WHERE, code: 'self.calls += 1' }
+        }
+      ],
+      remedy: 'Change self.calls outside the compiled code.'
+    });
+    await show([compiled('0/0', 1)]);
+    const cells = all('tbody th, tbody td').map(cell => cell.textContent);
+    expect(cells.slice(0, 4)).toEqual([
+      'self.calls',
+      '4',
+      '5',
+      "L['self'].calls == 4"
+    ]);
+    expect(cells[4]).toContain(String(WHERE.line));
+    expect(all('aside')[0].textContent).toContain('Change self.calls outside');
   });
 
   it('draws what is in sight of many frames', async () => {
