@@ -22,6 +22,7 @@ from compilescope.report import (
     Recompile,
     Variant,
     VariantReport,
+    conclude,
 )
 from compilescope.report.problem import Problem, SourceLine
 from compilescope.watching.running_code import watching
@@ -74,6 +75,12 @@ def looped(x: Tensor) -> Tensor:
     for _ in range(3):
         x = part(x)
         torch._dynamo.graph_break()
+    return x
+
+
+def repeated(x: Tensor) -> Tensor:
+    for _ in range(2):
+        x = inner(x)
     return x
 
 
@@ -268,6 +275,20 @@ def test_a_break_in_a_loop_leaves_the_frame_to_eager() -> None:
     assert result.before == result.after == []
     assert result.cause.reason.endswith("graph break in loop")
     assert result.cause.duration_us
+
+
+def test_a_frame_left_to_eager_is_named_beside_the_function_that_breaks() -> None:
+    (result,) = watched(repeated)
+    assert result.eager == ["all of repeated", "torch._dynamo.graph_break()"]
+
+
+def test_the_overview_says_that_a_break_in_a_loop_leaves_a_function_to_eager() -> None:
+    report = compilescope.inspect(
+        repeated, (torch.ones(3),), variants={"captured": compilescope.Variant(backend="eager")}
+    )
+    whys = [suggestion.why for suggestion in conclude(report).suggestions]
+    skipped = "As the break is in a loop, all of repeated runs in eager; "
+    assert any(why.startswith(skipped) for why in whys), whys
 
 
 def test_a_break_met_in_two_frames_is_one() -> None:

@@ -30,7 +30,7 @@ from ...report.break_advice import (
 )
 from ..figures.wording import compile_time, count, place
 from ..guards.recompile_causes import guarded_value
-from ..problems.breaks import plain_function
+from ..problems.breaks import plain_function, same_break, skips_frame
 from .ranked_suggestion import Ranked
 from .verdict_helps import BEFORE
 
@@ -223,6 +223,7 @@ def against_breaks(variant: VariantReport, report: Report) -> Iterator[Ranked]:
             what = "Fix the graph break at the call itself"
         elif line or graph_break.eager:
             what += f": {(line or graph_break.eager[0]).rstrip(':')}"
+        reason = "; ".join(graph_break.cause.reason.splitlines())
         wasted_us = sum(each.ended_us or 0.0 for each in (graph_break, *others))
         mended = _without_output(where)
         # A setting that reads the number of `print(x.item())` leaves the break of the output.
@@ -234,7 +235,8 @@ def against_breaks(variant: VariantReport, report: Report) -> Iterator[Ranked]:
             _promise(wasted_us / 1e6 if wasted_us else None),
             Suggestion(
                 what=what,
-                why=why or advice_on(graph_break.cause) or graph_break.cause.reason,
+                why=_skipped(graph_break, variant)
+                + (why or advice_on(graph_break.cause) or reason),
                 # The lost fusion and the further guards of each call are not measured.
                 gain=f"wastes {compile_time(wasted_us / 1e6)}" if wasted_us else "not measured",
                 basis="measured" if wasted_us else "unknown",
@@ -245,6 +247,23 @@ def against_breaks(variant: VariantReport, report: Report) -> Iterator[Ranked]:
         )
 
 
+def _skipped(graph_break: DistinctBreak, variant: VariantReport) -> str:
+    """Says which functions torch leaves to eager as a whole because of a break; empty if none."""
+    skipped = dict.fromkeys(
+        occurrence.eager
+        for compilation in variant.compilations
+        for occurrence in compilation.breaks
+        if same_break(occurrence, graph_break.cause) and skips_frame(occurrence, compilation.frame)
+    )
+    if not skipped:
+        return ""
+    code = " and ".join(skipped)
+    is_in_loop = _IN_LOOP in graph_break.cause.reason
+    because = "As the break is in a loop" if is_in_loop else "Because of the break"
+    return f"{because}, {code} runs in eager; only functions called there are compiled. "
+
+
+_IN_LOOP = "graph break in loop"
 _CALL_ITSELF = re.compile(r"[/\\]torch[/\\]_dynamo[/\\]external_utils\.py$")
 """Where Dynamo calls a module of torch's own, or what is no function in Python."""
 

@@ -133,6 +133,11 @@ def line_of(graph_break: Break, frame: SourceLine | None) -> SourceLine | None:
     return graph_break.where
 
 
+def skips_frame(graph_break: Break, frame: SourceLine | None) -> bool:
+    """Whether torch compiled nothing of the frame because of the break, as of one in a loop."""
+    return graph_break.eager == _whole(frame)
+
+
 def _whole(frame: SourceLine | None) -> str:
     if frame is None:
         return "the whole frame"

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ...report import Break, Compilation, DistinctBreak, VariantReport
 from ...report.break_advice import advice_lines
-from .breaks import break_key, line_of, plain_function, resumed_at
+from .breaks import break_key, line_of, plain_function, resumed_at, skips_frame
 
 _Key = tuple[str, str, int]
 """Equal for two occurrences of a break; see `break_key`."""
@@ -40,7 +40,8 @@ def distinct_breaks(compilations: Sequence[Compilation]) -> list[DistinctBreak]:
             else:
                 distinct[key] = _Collected(DistinctBreak(cause=graph_break))
             distinct[key].add(graph_break, compilation, order.after(graph_break, index))
-            if graph_break.eager and not order.compiled_inside(graph_break, index):
+            is_whole = skips_frame(graph_break, compilation.frame)
+            if graph_break.eager and (is_whole or not order.compiled_inside(graph_break, index)):
                 distinct[key].eager[graph_break.eager] = None
     return costliest_first(collected.finished() for collected in distinct.values())
 

@@ -354,7 +354,8 @@ def _recompile(recompile: Recompile, width: int) -> Iterator[str]:
 
 def _break(broken: Break, width: int) -> Iterator[str]:
     where = wording.place(broken.where)
-    yield from _wrapped(f"{broken.reason}" + (f"  ({where})" if where else ""), width, "  break: ")
+    reason = "; ".join(broken.reason.splitlines())
+    yield from _wrapped(reason + (f"  ({where})" if where else ""), width, "  break: ")
     yield from _wrapped(broken.eager, width, "    in eager: ")
     for line in advice_lines(broken):
         yield from _wrapped(line, width, "    → ")

@@ -34,7 +34,7 @@ export function BreakCard(props: {
     >
       <header>
         <h3 id={title}>
-          <Prose text={cause.reason} />
+          <Prose text={cause.reason.replace(/\n/g, '; ')} />
         </h3>
         <Badge title={trans.__('Occurrences')}>
           {trans._n('once', '%2 times', count, formatCount(count))}
