@@ -121,6 +121,7 @@ def test_a_wrong_backend_names_those_to_use() -> None:
     message = str(error.value)
     assert message.startswith("There is no backend 'nope'. There are 'aot_eager', ")
     assert "'inductor'" in message
+    assert "'compilescope'" not in message
     assert set(message.split("'")[3::2]) <= set(list_backends(exclude_tags=None))
 
 
