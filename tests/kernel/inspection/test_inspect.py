@@ -14,6 +14,7 @@ from compilescope.inspection import code_generation
 from compilescope.report import STAGES, Code, Compilation, Report
 from compilescope.session.session import Session
 from compilescope.torch_api.process.environment import environment
+from compilescope.torch_api.trace.graphs import _module_path
 
 from .. import subjects
 from ..subjects import Call
@@ -149,6 +150,20 @@ def test_a_module_path_is_as_in_named_modules() -> None:
         assert {node.module for node in nodes if "linear" in node.name or "norm" in node.name} >= (
             expected
         )
+
+
+@pytest.mark.parametrize(
+    ("source", "path"),
+    [
+        ("G['__import___main__'].net", "net"),
+        ("G['__import_a_dot_b'].net._modules['0']", "net.0"),
+        ("G['net'].layers.0", "net.layers.0"),
+        ("L['self'].layers.0", "layers.0"),
+        ("L['self']", ""),
+    ],
+)
+def test_a_module_path_has_no_name_of_dynamos_own(source: str, path: str) -> None:
+    assert _module_path(source) == path
 
 
 def test_kernels_name_their_launches_operators_and_origins() -> None:

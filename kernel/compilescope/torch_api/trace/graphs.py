@@ -205,12 +205,13 @@ def _module(node: FxNode) -> tuple[str | None, str | None]:
 
 
 _ITEM = re.compile(r"\['?([^'\]]*)'?\]")
-_ROOT = re.compile(r"^[LG]\.(?:(?:self|fn)(?:\.|$))?|^L__self___")
+_ROOT = re.compile(r"^[LG]\.(?:(?:self|fn)(?:\.|$)|__import_\w+\.)?|^L__self___")
 
 
 def _module_path(source: str) -> str:
     """The path of a module from Dynamo's name for it: ``L['net'].layers.0`` is ``net.layers.0``.
 
-    The subject itself, ``L['self']`` or ``L['fn']``, is left out, as in ``named_modules``.
+    The subject itself, ``L['self']`` or ``L['fn']``, is left out, as in ``named_modules``. So is
+    the Python module of a global of another module: ``G['__import___main__'].net`` is ``net``.
     """
     return _ROOT.sub("", _ITEM.sub(r".\1", source).replace("._modules.", "."))
