@@ -6,7 +6,17 @@ from collections import Counter
 
 import msgspec
 
-from ...report import STAGES, Changes, Compilation, Report, Sweep, TargetReport, VariantReport
+from ...report import (
+    STAGES,
+    Changes,
+    Compilation,
+    Report,
+    SourceLine,
+    Subject,
+    Sweep,
+    TargetReport,
+    VariantReport,
+)
 from ...report.contents import (
     ChangedSummary,
     CompilationSummary,
@@ -43,7 +53,9 @@ def variant_summary(report: Report, variant: VariantReport) -> VariantSummary:
         speedup=timing.speedup if timing else None,
         compile_s=variant.compile_time.total_s if variant.compile_time else None,
         accurate=all(error.ok for error in variant.accuracy) if variant.accuracy else None,
-        compilations=[compilation_summary(compilation) for compilation in variant.compilations],
+        compilations=[
+            compilation_summary(compilation, report.subject) for compilation in variant.compilations
+        ],
         recompiles=recompile_count(variant.compilations),
         breaks=len(variant.breaks),
         recompile_count=event_counts.variant_recompiles(report, variant),
@@ -112,9 +124,28 @@ def filled(variant: VariantReport) -> list[str]:
     return sorted(fields)
 
 
-def compilation_summary(compilation: Compilation) -> CompilationSummary:
-    """A compilation without its texts."""
-    frame = compilation.frame
+def _at_def(frame: SourceLine, subject: Subject | None) -> SourceLine:
+    """A frame with the line of its ``def``, if it is the subject's: torch has a decorator's."""
+    where = subject.where if subject is not None else None
+    if where is None or frame.line >= where.line or frame.file != where.file:
+        return frame
+    name, own = (each.function.rpartition(".")[2] for each in (frame, where))
+    return msgspec.structs.replace(frame, line=where.line) if name == own else frame
+
+
+def compilation_summary(
+    compilation: Compilation, subject: Subject | None = None
+) -> CompilationSummary:
+    """A compilation without its texts.
+
+    Parameters
+    ----------
+    compilation
+        A compilation of a report or of a trace.
+    subject
+        The report's.
+    """
+    frame = compilation.frame and _at_def(compilation.frame, subject)
     # Of one that was reduced, how many there were.
     counts = compilation.counts
     return CompilationSummary(

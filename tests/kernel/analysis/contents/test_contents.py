@@ -8,9 +8,18 @@ from typing import Any
 
 import compilescope as cs
 import pytest
+from compilescope.analysis.contents.summaries import compilation_summary
 from compilescope.comms import report_without_texts
 from compilescope.comms.clients import plain
-from compilescope.report import Package, PackageFile, Report, Subject, VariantReport
+from compilescope.report import (
+    Compilation,
+    Package,
+    PackageFile,
+    Report,
+    SourceLine,
+    Subject,
+    VariantReport,
+)
 from compilescope.report.saving.storage import from_json
 from compilescope.report.variant import Variant
 
@@ -94,3 +103,14 @@ def test_a_loaded_report_computes_its_contents_when_it_is_saved() -> None:
     saved = json.loads(report.to_json())
     assert len(saved["contents"]["variants"]) == 1
     assert from_json(json.dumps(saved)).variants == report.variants
+
+
+@pytest.mark.parametrize(("function", "line"), [("infer", 3), ("other", 2)])
+def test_the_frame_of_a_decorated_subject_has_the_line_of_its_def(function: str, line: int) -> None:
+    subject = Subject(id="s", name="infer", kind="function", arguments=[], device="cpu")
+    subject.where = SourceLine(file="cell", line=3, function="infer")
+    frame = SourceLine(file="cell", line=2, function=function)
+    summary = compilation_summary(Compilation(id="0/0", frame=frame), subject)
+    assert summary.where is not None
+    assert summary.where.line == line
+    assert f"cell:{line})" in summary.frame
