@@ -51,6 +51,8 @@ class Line:
         """Where plain lines are written: standard error, even if something replaces it later."""
         self._began = self._written = 0.0
         self._now: Progress | None = None
+        self._first: float | None = None
+        """When the first job that it shows began."""
         self._lock = threading.Lock()
         self._ended = threading.Event()
         self.clock = threading.Thread(target=self._tick, name="compilescope-clock", daemon=True)
@@ -84,8 +86,7 @@ class Line:
     def _draw(self, now: Progress) -> None:
         self._ticked = time.monotonic()
         step = f"{now.variant}: {now.step}" if now.variant else now.step
-        elapsed = 0.0 if now.began is None else self._ticked - now.began
-        words = time_text(elapsed, now.usual)
+        words = self._words(now)
         if self.handle is not None:
             bundle = _bundle(step, now.fraction, words)
             self.handle.update(bundle, raw=True, metadata=UNFINISHED)
@@ -101,6 +102,18 @@ class Line:
                 self._plain.flush()
             except (OSError, ValueError):  # its reader is gone, or it was closed
                 self._plain = None
+
+    def _words(self, now: Progress) -> str:
+        """The time since the first job of this line began: a study after a build is one more job.
+
+        What such a job usually takes says nothing of the whole.
+        """
+        if now.began is None:
+            return time_text(0.0, now.usual)
+        if self._first is None:
+            self._first = now.began
+        usual = now.usual if now.began == self._first else None
+        return time_text(self._ticked - self._first, usual)
 
     def _tick(self) -> None:
         while not self._ended.wait(_CLOCK_S):

@@ -66,10 +66,10 @@ def test_a_folder_that_cannot_be_written_costs_the_estimate_alone(tmp_path: Path
     [
         (0.4, None, ""),
         (12.9, None, "12 s"),
-        (0.4, Usual(about_s=40, longest_s=45), "about 40 s"),
+        (0.4, Usual(about_s=40, longest_s=45), "expected: about 40 s"),
         (12.9, Usual(about_s=80, longest_s=90), "12 s of about 1 min 20 s"),
         (42.0, Usual(about_s=40, longest_s=45), "42 s"),
-        (125.0, Usual(about_s=40, longest_s=45), "2 min 05 s, longer than usual"),
+        (125.0, Usual(about_s=40, longest_s=45), "2 min 05 s, longer than expected"),
     ],
 )
 def test_the_words_for_the_time_that_passes(elapsed: float, usual: Usual | None, text: str) -> None:
@@ -110,6 +110,15 @@ def test_a_cell_shows_the_time_within_a_step_and_nothing_once_it_has_ended(
     count = len(shown)
     line.clock.join()
     assert len(shown) == count
+
+
+def test_a_second_job_in_a_cell_goes_on_with_the_time_of_the_first() -> None:
+    line = progress.Line()
+    began = time.monotonic() - 125.5
+    line.show(Progress(step="timing", began=began, usual=Usual(about_s=400, longest_s=450)))
+    later = Progress(step="layers", began=began + 120, usual=Usual(about_s=20, longest_s=20))
+    line.show(later)
+    assert line._words(later) == "2 min 05 s"
 
 
 def test_a_terminal_shows_the_time_within_a_step(monkeypatch: pytest.MonkeyPatch) -> None:

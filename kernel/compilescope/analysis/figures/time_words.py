@@ -26,10 +26,11 @@ def time_words(usual: Usual | None) -> list[tuple[float, str]]:
         return [(1.0, _ELAPSED)]
     about = f"about {elapsed(usual.about_s)}"
     return [
-        (0.0, about),
+        # Alone it would read as the time that has passed.
+        (0.0, f"expected: {about}"),
         (1.0, f"{_ELAPSED} of {about}"),
         (float(usual.about_s), _ELAPSED),
-        (usual.longest_s, f"{_ELAPSED}, longer than usual"),
+        (usual.longest_s, f"{_ELAPSED}, longer than expected"),
     ]
 
 

@@ -59,9 +59,9 @@ describe('WorkStrip', () => {
 
   it('says how long that usually takes, and when it takes longer', async () => {
     const time_words: [number, string][] = [
-      [0, 'about 40 s'],
+      [0, 'expected: about 40 s'],
       [1, '{elapsed} of about 40 s'],
-      [45, '{elapsed}, longer than usual']
+      [45, '{elapsed}, longer than expected']
     ];
     const running = { state: 'running', step: 'tracing' } as const;
     expect(await statusText({ ...running, time_words })).toContain(
@@ -69,8 +69,8 @@ describe('WorkStrip', () => {
     );
     const text = (seconds: number) =>
       formatTime(seconds, time_words, nullTranslator.load(''));
-    expect(text(0)).toBe('about 40 s');
-    expect(text(65)).toBe('1 min 05 s, longer than usual');
+    expect(text(0)).toBe('expected: about 40 s');
+    expect(text(65)).toBe('1 min 05 s, longer than expected');
   });
 
   it('says what others wait for', async () => {
