@@ -55,8 +55,7 @@ export function ratiosOf(
         margin,
         xaxis: {
           title: trans.__('rounds'),
-          range: [0, rounds * 1.01],
-          nticks: Math.max(3, Math.floor(width / 90))
+          ...roundsAxis(shown, rounds, Math.max(3, Math.floor(width / 90)))
         },
         yaxis: {
           title: trans.__('speedup over %1', asText(baseline)),
@@ -85,6 +84,26 @@ export function ratiosOf(
       }
     };
   };
+}
+
+/**
+ * From the first round with a ratio: before it there is nothing to see, which of a
+ * slow model's few rounds would be most of the chart.
+ *
+ * @param most - The most ticks.
+ */
+export function roundsAxis(
+  shown: readonly Pick<ITimed, 'running'>[],
+  rounds: number,
+  most: number
+): { range: [number, number]; nticks?: number; dtick?: number } {
+  const first = Math.min(...shown.map(({ running }) => running[0].rounds));
+  if (first === rounds) {
+    return { range: [rounds - 1, rounds + 1], dtick: 1 };
+  }
+  const range: [number, number] = [first, rounds + (rounds - first) * 0.01];
+  // There is no half of a round.
+  return rounds - first <= most ? { range, dtick: 1 } : { range, nticks: most };
 }
 
 function tracesOf(

@@ -1,4 +1,5 @@
 import { densityOf, quantile } from '../../../../src/panels/timings/density';
+import { roundsAxis } from '../../../../src/panels/timings/ratios';
 import { rowsOf } from '../../../../src/panels/timings/rows';
 import { scaleOf } from '../../../../src/panels/timings/scale';
 import { measurement, samples, series, timing } from '../../support/measured';
@@ -135,5 +136,23 @@ describe('rowsOf', () => {
     expect(running(8, true)).toEqual([eighth]);
     // With fewer than eight rounds a ratio has no interval.
     expect(running(7, null)).toEqual([]);
+  });
+});
+
+describe('roundsAxis', () => {
+  const from = (first: number) => ({
+    running: [{ rounds: first, ratio: 1, interval: [1, 1] as [number, number] }]
+  });
+
+  it('begins where the first ratio is, with whole rounds', () => {
+    const { range, dtick } = roundsAxis([from(9), from(8)], 11, 4);
+    expect(range[0]).toBe(8);
+    expect(range[1]).toBeGreaterThan(11);
+    expect(dtick).toBe(1);
+    expect(roundsAxis([from(8)], 3000, 4).nticks).toBe(4);
+  });
+
+  it('has room around a single round', () => {
+    expect(roundsAxis([from(8)], 8, 4).range).toEqual([7, 9]);
   });
 });
