@@ -1,4 +1,5 @@
 import { Notification } from '@jupyterlab/apputils';
+import type { ICodeCellModel } from '@jupyterlab/cells';
 import type { NotebookPanel } from '@jupyterlab/notebook';
 import { NotebookActions } from '@jupyterlab/notebook';
 import type { TranslationBundle } from '@jupyterlab/translation';
@@ -42,19 +43,59 @@ export async function runAgain(
   }
   content.deselectAll();
   content.activeCellIndex = index;
+  // With no cell above it, runAllAbove says that it failed.
   const isRun =
-    !isNew || (await NotebookActions.runAllAbove(content, sessionContext));
+    !isNew ||
+    index === 0 ||
+    (await NotebookActions.runAllAbove(content, sessionContext));
   if (isRun) {
     content.activeCellIndex = index;
     await NotebookActions.run(content, sessionContext);
   } else {
+    const failed = failedCell(notebook, index);
+    if (failed) {
+      content.activeCellIndex = failed.index;
+      void content.scrollToItem(failed.index);
+    }
     Notification.warning(
-      trans.__(
-        'A cell above failed, so the cell of the report did not run. Fix that cell and run it again.'
-      ),
+      failed
+        ? trans.__(
+            'Cell [%1] failed with %2, so the cell of the report did not run. Fix cell [%1], then run the cell of the report again.',
+            failed.number,
+            failed.error
+          )
+        : trans.__(
+            'A cell above failed, so the cell of the report did not run. Fix that cell, then run the cell of the report again.'
+          ),
       { autoClose: 8000 }
     );
   }
+}
+
+/**
+ * The first cell above a place whose output is an error.
+ */
+function failedCell(
+  { content }: NotebookPanel,
+  place: number
+): { index: number; number: string; error: string } | null {
+  for (const [index, { model }] of content.widgets.slice(0, place).entries()) {
+    if (model.type !== 'code') {
+      continue;
+    }
+    const { outputs, executionCount } = model as ICodeCellModel;
+    for (let at = 0; at < outputs.length; at++) {
+      const output = outputs.get(at).toJSON();
+      if (output.output_type === 'error') {
+        return {
+          index,
+          number: String(executionCount ?? ' '),
+          error: String(output.ename)
+        };
+      }
+    }
+  }
+  return null;
 }
 
 /**

@@ -78,14 +78,27 @@ describe('selectSubject', () => {
 });
 
 describe('runAgain', () => {
-  it('says that a cell above failed', async () => {
+  it('says which cell above failed, and goes there', async () => {
     const above = jest
       .spyOn(NotebookActions, 'runAllAbove')
       .mockResolvedValue(false);
     const run = jest.spyOn(NotebookActions, 'run').mockResolvedValue(true);
+    const outputs = (...types: object[]) => ({
+      length: types.length,
+      get: (at: number) => ({ toJSON: () => types[at] })
+    });
+    const cell = (executionCount: number, ...types: object[]) => ({
+      model: { type: 'code', executionCount, outputs: outputs(...types) }
+    });
     const content = {
-      widgets: [{ model: { id: 'c1' } }],
+      widgets: [
+        { model: { type: 'markdown' } },
+        cell(4, { output_type: 'stream' }),
+        cell(5, { output_type: 'error', ename: 'NameError' }),
+        { model: { id: 'c1' } }
+      ],
       deselectAll: jest.fn(),
+      scrollToItem: jest.fn(),
       activeCellIndex: -1
     };
     const model = {
@@ -98,7 +111,10 @@ describe('runAgain', () => {
       sessionContext: {}
     } as unknown as NotebookPanel;
     const said = await notified(() => runAgain(notebook, model, trans));
-    expect(said).toEqual([expect.stringContaining('A cell above failed')]);
+    expect(said).toEqual([
+      expect.stringContaining('Cell [5] failed with NameError')
+    ]);
+    expect(content.activeCellIndex).toBe(2);
     expect(run).not.toHaveBeenCalled();
     above.mockRestore();
     run.mockRestore();
