@@ -168,11 +168,19 @@ def _name_of(fn: object) -> str:
     return type(fn).__name__
 
 
+def cannot_rewind(obj: object) -> bool:
+    """Whether it is a generator or an iterator: a call uses it up, and it cannot be put back."""
+    return _opaque(obj).endswith(_NOT_REWOUND)
+
+
+_NOT_REWOUND = "cannot be rewound"
+
+
 def _opaque(obj: object) -> str:
     """Why an object's state cannot be saved; empty if it can be or there is none."""
     cls = type(obj)
     if cls in _ONCE:
-        return f"a {cls.__name__} cannot be rewound"
+        return f"a {cls.__name__} {_NOT_REWOUND}"
     if issubclass(cls, io.IOBase):
         return "what is read from or written to a file is not undone"
     if issubclass(cls, threading.local):
@@ -181,7 +189,7 @@ def _opaque(obj: object) -> str:
         return "what a ContextVar holds is not put back"
     # The user's iterator class has its position in attributes; a library's may have it in a worker.
     if any("__next__" in vars(base) for base in cls.__mro__) and not is_user_class(cls):
-        return f"an iterator ({cls.__name__}) cannot be rewound"
+        return f"an iterator ({cls.__name__}) {_NOT_REWOUND}"
     return ""
 
 

@@ -61,6 +61,7 @@ def compile_cell(line: str, cell: str | None = None) -> None:
     shell, session = _shell(), get_session()
     parent = _parent(shell)
     try:
+        magic_options.check_contradictions(options)
         variants = magic_options.variants(options)
         studies = magic_options.studies(options)
         study_options = magic_options.study_options(options)

@@ -107,6 +107,54 @@ def _parser() -> Any:
     return parser
 
 
+def check_contradictions(options: argparse.Namespace) -> None:
+    """Check that no option takes back what another one asks for.
+
+    Raises
+    ------
+    CompilescopeError
+        Two options contradict each other.
+    """
+    from ..inspection.variants import parse
+
+    named = parse(_names(options.variants)) if options.variants else {}
+    for name, variant in named.items():
+        if variant.backend is None:
+            continue
+        if options.cpp_wrapper and not variant.cpp_wrapper:
+            raise CompilescopeError(
+                f"--cpp-wrapper contradicts --variants {name}, which has a Python wrapper.",
+                remedy="Leave one of them out; --variants python,cpp compares both wrappers.",
+            )
+        if options.mode and variant.mode not in (None, options.mode):
+            raise CompilescopeError(
+                f"--mode {options.mode} contradicts --variants {name}, which has its own mode.",
+                remedy="Leave one of them out.",
+            )
+    if any(text.partition("=")[0] == "cpp_wrapper" for text in options.option):
+        raise CompilescopeError(
+            "--option cpp_wrapper: that is a switch of its own.", remedy="Write --cpp-wrapper."
+        )
+    if options.no_run and options.measure is not None:
+        raise CompilescopeError(
+            "--no-run builds nothing, and --measure times what is built.",
+            remedy="Leave one of them out.",
+        )
+    if options.no_run and (built := [name for name in studies(options) if _needs_build(name)]):
+        raise CompilescopeError(
+            f"--no-run builds nothing, and the study {built[0]} needs a build.",
+            remedy="Leave one of them out.",
+        )
+
+
+def _needs_build(study: str) -> bool:
+    return STUDIES[study].needs_build
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
 def variants(options: argparse.Namespace) -> dict[str, Variant] | None:
     """Return the variants that the options ask for, by name; None where they ask for none.
 
@@ -117,8 +165,8 @@ def variants(options: argparse.Namespace) -> dict[str, Variant] | None:
     """
     from ..inspection.variants import name_of, parse
 
-    names = (options.variants or ("cpp" if options.cpp_wrapper else "python,cpp")).split(",")
-    chosen = parse([name.strip() for name in names if name.strip()])
+    names = options.variants or ("cpp" if options.cpp_wrapper else "python,cpp")
+    chosen = parse(_names(names))
     settings: dict[str, Any] = {
         "mode": options.mode,
         "cpp_wrapper": options.cpp_wrapper or None,
@@ -128,7 +176,7 @@ def variants(options: argparse.Namespace) -> dict[str, Variant] | None:
         "options": dict(_setting(text) for text in options.option) or None,
     }
     settings = {switch: value for switch, value in settings.items() if value is not None}
-    targets = [name.strip() for name in (options.target or "").split(",") if name.strip()]
+    targets: list[str | None] = [*_names(options.target or "")]
     if not settings and not targets:
         return chosen if options.variants or options.dynamic else None
     if settings.get("backend", "inductor") != "inductor" and options.variants is None:
@@ -162,7 +210,7 @@ def studies(options: argparse.Namespace) -> list[str]:
     """
     from ..studies.run import check_studies
 
-    chosen = [name.strip() for name in (options.study or "").split(",") if name.strip()]
+    chosen = _names(options.study or "")
     check_studies(chosen)
     return chosen
 

@@ -20,6 +20,7 @@ from ..report import Report, SourceLine
 from ..report.variant import Choices, Variant
 from ..reproducers.program import Reproducer
 from ..studies.run import check_studies
+from ..subject.arguments import check_repeatable
 from ..sweep.plan import Plan, new_report
 from ..sweep.registry import Sweeps
 from ..sweep.run import Running, Where
@@ -87,9 +88,16 @@ class Session:
         earlier runs of the same call. ``call`` is the calling line. ``watched`` has what the cell
         itself compiled. ``breakdown`` also breaks down the time of a call, if that takes only
         seconds. Failures to compile are problems of the report.
+
+        Raises
+        ------
+        CompilescopeError
+            An argument is used up by one call.
         """
         requested = names.parse(names.USUAL if variants is None else variants)
         inspection = Inspection(fn, args, kwargs, cell=cell, call=call)
+        if run or cell is not None:  # a cell has made the call already
+            check_repeatable(inspection.args, inspection.kwargs)
         requested = inspection.with_written(fn, requested, chosen=variants is not None)
         subject = inspection.report.subject.id
         inspection.results.on_change(lambda _: self._note_change(subject))

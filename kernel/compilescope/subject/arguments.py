@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from ..isolation.object_walk import cannot_rewind
 from ..report.errors import CompilescopeError
 from ..report.given_values import kind_of
 from ..torch_api.operators import tensors
@@ -19,6 +20,25 @@ _LEVELS = 4
 """How deep the items of nested containers are listed."""
 _SHORT = 40
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, torch.dtype, torch.device, slice)
+
+
+def check_repeatable(args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+    """Checks that a call can be made several times with the same arguments.
+
+    Raises
+    ------
+    CompilescopeError
+        An argument is a generator or an iterator.
+    """
+    named = [(f"args[{place}]", value) for place, value in enumerate(args)]
+    for name, value in (*named, *kwargs.items()):
+        if cannot_rewind(value):
+            raise CompilescopeError(
+                f"The argument {name} is {kind_of(value)}, which one call uses up.",
+                "The call is made several times, to compile, compare and time it: later ones "
+                "would do nothing, or fail.",
+                "Pass a list, or create it inside the function that is inspected.",
+            )
 
 
 def check_types(fn: object, args: object, kwargs: object, call: str = INSPECT) -> None:

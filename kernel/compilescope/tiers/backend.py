@@ -19,7 +19,7 @@ from .builder import builder
 from .cuda_graphs_tier import why_not_recorded
 from .partners import Partners
 from .tier_warning import TierWarning
-from .tiered_graph import TieredGraph
+from .tiered_graph import WRITABLE, TieredGraph
 
 NAME = "compilescope"
 """The name under which ``torch.compile`` finds the backend."""
@@ -229,7 +229,7 @@ def _plan(graph: TieredGraph, noticed: Noticed) -> None:
         if packed is not None:
             graph.files.write_job(packed.data, noticed.traits or Traits())
     except OSError as error:
-        graph.fail_to_build(f"Its graph cannot be saved: {error}.")
+        graph.fail_to_build(f"Its graph cannot be saved: {error}.", remedy=WRITABLE)
         return
     if not graph.files.job.exists():
         graph.fail_to_send(graph.files.why_unsendable() or _LOST)

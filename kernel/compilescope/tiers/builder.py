@@ -20,7 +20,7 @@ from ..torch_api.inductor.both_wrappers import loading
 from ..torch_api.process import caches
 from . import background, background_check, cached_files, graphs, observers
 from .builder_process import ANSWER, BEGIN, END, ORDER, Answer, Order
-from .tiered_graph import TieredGraph
+from .tiered_graph import WRITABLE, TieredGraph
 from .transient_errors import ENGLISH
 
 COMMAND = ("-m", "compilescope.tiers.builder_process")
@@ -181,10 +181,14 @@ class Builder:
                 self._waiting[:0] = fresh.values()
                 fresh = {}
         why = f"The process that built it ended: {runner.describe_exit(ended.exit_code)}."
+        remedy = ""
+        if ended.exit_code is not None and ended.exit_code < 0:
+            why = f"The process that built it was killed: {runner.describe_exit(ended.exit_code)}."
+            remedy = _KILLED
         if ended.exit_code and ended.exit_code > 0 and ended.errors.strip():
             why += f" The last that it wrote: {ended.errors.strip().splitlines()[-1]}"
         for graph in (*left.values(), *fresh.values()):
-            _fail(graph, why, ended.errors)
+            _fail(graph, why, ended.errors, remedy)
 
     def _give_up(self, why: str, detail: str = "") -> None:
         with self._changed:
@@ -194,9 +198,15 @@ class Builder:
             _fail(graph, why, detail)
 
 
-def _fail(graph: TieredGraph, why: str, detail: str) -> None:
+_KILLED = (
+    "The next process that compiles it builds it again. If memory ran out, free some: a C++ "
+    "compiler may take gigabytes for a large graph."
+)
+
+
+def _fail(graph: TieredGraph, why: str, detail: str, remedy: str = "") -> None:
     try:
-        graph.fail_to_build(why, detail)
+        graph.fail_to_build(why, detail, remedy=remedy)
     except Exception:  # noqa: BLE001 - a warning filter may raise; other graphs must still fail
         _log.exception("The failure of a graph's second tier could not be reported.")
 
@@ -212,7 +222,7 @@ def _take(graph: TieredGraph, answer: Answer) -> None:
     try:
         graph.files.note_built(answer.seconds)
     except OSError as error:
-        graph.fail_to_build(f"{type(error).__name__}: {error}")
+        graph.fail_to_build(f"{type(error).__name__}: {error}", remedy=WRITABLE)
         return
     graph.take(answer.seconds)
 

@@ -419,12 +419,15 @@ class TieredGraph:
         remedy = 'Nothing is lost: backend="inductor" would serve it with the same wrapper.'
         self.fail(self._what("cannot be built in another process"), why, remedy=remedy)
 
-    def fail_to_build(self, why: str, detail: str = "", *, is_transient: bool = True) -> None:
+    def fail_to_build(
+        self, why: str, detail: str = "", *, is_transient: bool = True, remedy: str = ""
+    ) -> None:
         """Reports that the build failed; if the error is not transient, also to later processes."""
+        remedy = remedy or _DOCTOR
         if is_transient:
-            self.fail(self._what(_NOT_BUILT), why, remedy=_DOCTOR, detail=detail)
+            self.fail(self._what(_NOT_BUILT), why, remedy=remedy, detail=detail)
         else:
-            self.reject(_NOT_BUILT, why, remedy=_DOCTOR, detail=detail)
+            self.reject(_NOT_BUILT, why, remedy=remedy, detail=detail)
 
     def reject(self, what: str, why: str, *, remedy: str, detail: str = "") -> None:
         """Reports that there is no usable C++ wrapper, also to later processes."""
@@ -463,6 +466,7 @@ def decided_by() -> list[str]:
 
 _ANOTHER_RESULT = "gives another result"
 _NOT_BUILT = "could not be built"
+WRITABLE = "Make torch's cache folder writable, or set TORCHINDUCTOR_CACHE_DIR to another one."
 _DOCTOR = "compilescope.doctor() checks whether the C++ compiler works here."
 _NO_WRAPPER = "There is no C++ wrapper to record."
 _REPORT = "compilescope.inspect compares both wrappers of the call; then report it to PyTorch."

@@ -111,7 +111,7 @@ def test_a_variant_that_recompiles_in_every_call_is_named_where_another_does_not
     timing.recompiles = "self.calls"
     assert overview(report).headline.startswith(
         "Every call of the Python wrapper recompiles: it changes self.calls, which a guard "
-        "compares. The C++ wrapper is fastest: "
+        "checks. The C++ wrapper is fastest: "
     )
 
 

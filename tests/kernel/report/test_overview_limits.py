@@ -384,14 +384,16 @@ def test_what_was_not_measured_says_so() -> None:
     assert (result.limit.text, result.limit.unbuilt) == ("The variant is not built.", True)
     eager = make_report(eager=60.0, python=40.0)
     eager.variant("python").timing = None
+    assert overview(eager).headline == "Code is built; only eager is measured yet."
+    eager.variant("python").stage = "sources"
     assert overview(eager).headline == "Code is generated; only eager is measured yet."
 
 
 @pytest.mark.parametrize(
     ("timed", "there", "what"),
     [
-        ((), ("python", "cpp"), "Both wrappers are generated, but not timed."),
-        ((), ("python",), "The Python wrapper is generated, but not timed."),
+        ((), ("python", "cpp"), "Both wrappers are built, but not timed."),
+        ((), ("python",), "The Python wrapper is built, but not timed."),
         (("python",), ("python", "cpp"), "Only the Python wrapper is timed."),
     ],
 )

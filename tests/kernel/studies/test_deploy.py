@@ -241,7 +241,7 @@ def test_a_way_is_measured_with_and_without_what_it_ships() -> None:
         assert figure > 0
     assert way.memory_bytes is not None
     assert not_taken.cold_s is None
-    assert "takes a module" in not_taken.why
+    assert "requires a module" in not_taken.why
 
 
 def _refuses(graph: object, inputs: object) -> None:

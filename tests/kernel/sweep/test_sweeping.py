@@ -253,7 +253,7 @@ def test_the_panel_starts_follows_cancels_and_finds_a_sweep_again(tmp_path: Path
         ["x: float32[8] cpu"],
         ["x: float32[2] cpu"],
     ]
-    with pytest.raises(CompilescopeError, match="runs already"):
+    with pytest.raises(CompilescopeError, match="already running"):
         started(variants=[eager])
     wait_for(lambda: changes and changes[-1].sweep.cells[:1] and _last(changes, "all") == "done")
     ask("cancel_sweep", messages.CancelSweep(subject=subject))

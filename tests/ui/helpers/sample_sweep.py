@@ -8,9 +8,10 @@ import sys
 from compilescope import report as r
 from compilescope.analysis.figures.intervals import Ratio
 from compilescope.analysis.figures.speedups import over_baseline, speedup
+from compilescope.report.measurements.accuracy import OutputError
 from compilescope.report.measurements.recommendation import judge
 from compilescope.report.measurements.sweeps import Sweep, SweepCell
-from compilescope.report.measurements.timings import CompileTime, OutputError, Timing
+from compilescope.report.measurements.timings import CompileTime, Timing
 from compilescope.report.problem import Problem
 from compilescope.report.variant import Variant
 from compilescope.sweep.ranking import rank

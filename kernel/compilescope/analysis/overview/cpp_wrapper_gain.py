@@ -82,16 +82,17 @@ def _untimed(
     present = [variant for variant in (python, cpp) if variant is not None]
     timed = [variant for variant in present if variant.timing is not None]
     captured = [variant for variant in present if variant.stage == "captured"]
+    done = "built" if all(variant.stage == "built" for variant in present) else "generated"
     if len(captured) == len(present):
         what = "Its code is being generated."
     elif timed:
         what = f"Only the {_KIND[timed[0].requested.cpp_wrapper]} wrapper is timed."
     elif len(present) == 1:
-        what = f"The {_KIND[present[0].requested.cpp_wrapper]} wrapper is generated, but not timed."
+        what = f"The {_KIND[present[0].requested.cpp_wrapper]} wrapper is {done}, but not timed."
     elif captured:
         what = f"The {_KIND[captured[0].requested.cpp_wrapper]} wrapper is being generated."
     else:
-        what = "Both wrappers are generated, but not timed."
+        what = f"Both wrappers are {done}, but not timed."
     return Answer(
         "Not measured yet.", _never(host, what), _VIEW, unbuilt=True, remedy=measure(report)
     )

@@ -254,7 +254,8 @@ def _verdict(
     if all(variant.stage == "captured" for variant in shown if variant.compilations):
         return "Graphs are captured; their code is being generated."
     measured = "only eager" if timed else "nothing"
-    return f"Code is generated; {measured} is measured yet."
+    is_built = all(variant.stage == "built" for variant in shown if variant.compilations)
+    return f"Code is {'built' if is_built else 'generated'}; {measured} is measured yet."
 
 
 def _is_untimed(variant: VariantReport) -> bool:

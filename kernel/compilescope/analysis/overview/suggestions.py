@@ -201,12 +201,15 @@ def _same_code(report: Report, now: VariantReport) -> set[str]:
 
 _CERTAIN = 0.5
 """A call that is slower than eager by more than this would hardly catch up once times settle."""
+_OVERHEAD = "The overhead around the kernels costs more than fusion saves."
 _BELOW_BREAKS = 0.79
 """The rank of advice not to compile is below that of graph breaks, which may be the cause."""
 
 
 def _why_slower(variant: VariantReport, eager: VariantReport) -> str:
     if any(map(kernel_count, variant.compilations)):
+        if variant.verdict is not None and variant.verdict.bound == "cpu":
+            return _OVERHEAD
         kernels_us = _kernels_us(variant)
         if kernels_us is None or eager.timing is None:
             return (
@@ -214,7 +217,7 @@ def _why_slower(variant: VariantReport, eager: VariantReport) -> str:
                 "kernels are slower than eager's. The breakdown of the time shows which."
             )
         if kernels_us < eager.timing.median_us:
-            return "The overhead around the kernels costs more than fusion saves."
+            return _OVERHEAD
         return (
             f"The kernels alone take {duration(kernels_us)}, the whole call in eager "
             f"{duration(eager.timing.median_us)}."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -365,3 +365,15 @@ def test_an_operator_whose_error_the_call_catches_needs_no_fake_implementation()
     assert problem.why.startswith("RuntimeError: a and b")
     assert "same reduction dim" in problem.why
     assert "let it test sizes" in problem.remedy
+
+
+def test_an_argument_that_one_call_uses_up_is_refused_before_anything_is_built() -> None:
+    def total(numbers: Iterable[torch.Tensor]) -> torch.Tensor:
+        return torch.stack(list(numbers)).sum()
+
+    x = torch.ones(4)
+    with pytest.raises(CompilescopeError, match=r"args\[0\] is a generator, which one call"):
+        cs.inspect(total, ((x for _ in range(3)),))
+    with pytest.raises(CompilescopeError, match="argument numbers is a list_iterator"):
+        cs.inspect(total, (), {"numbers": iter([x])})
+    assert cs.inspect(total, ([x, x],), variants="python", run=False).compilations

@@ -210,7 +210,7 @@ test('the Overview fits 900 × 700', async ({ page, tmpPath }) => {
     ['training', 700],
     ['recompiles', 700],
     ['targets', 700],
-    ['breaks', 760]
+    ['breaks', 780]
   ] as const) {
     const panel = await openReport(page, name, tmpPath);
     const overview = await openView(panel, 'Overview');
