@@ -200,8 +200,12 @@ def load_ipython_extension(shell: cells.Shell) -> None:
 
         endpoints.start(current)
     from ..processes import warm_headers
+    from ..torch_api.inductor import workers
+    from ..torch_api.process import devices
 
     warm_headers.start()
+    if devices.has_gpu():
+        workers.start_early()
     _tell("Ready: put %%compile at the top of a cell, and run it.")
 
 

@@ -11,6 +11,7 @@ import pytest
 import torch
 from compilescope.report import Report, VariantReport
 from compilescope.torch_api.inductor import workers
+from IPython.core.interactiveshell import InteractiveShell
 from torch._inductor.async_compile import AsyncCompile, shutdown_compile_workers
 from torch._inductor.compile_worker.subproc_pool import SubprocPool
 
@@ -125,13 +126,9 @@ def test_kernels_of_a_deep_model_are_compiled_in_processes(monkeypatch: pytest.M
         jobs.append(getattr(job_fn, "__name__", ""))
         return submit(self, job_fn, *args)
 
-    def wake() -> None:
-        AsyncCompile.use_process_pool()
-        AsyncCompile._ready_future.result(600)
-
     monkeypatch.setattr(SubprocPool, "submit", noted)
     # The processes take as long to start as the code to generate.
-    monkeypatch.setattr(workers, "wake", wake)
+    monkeypatch.setattr(workers, "wake", workers.wait_until_ready)
     monkeypatch.setattr(workers, "IDLE_S", 0.0)
     model, x = Deep().cuda(), torch.randn(16, 16, device="cuda")
     shutdown_compile_workers()
@@ -153,3 +150,17 @@ def test_kernels_of_a_deep_model_are_compiled_in_processes(monkeypatch: pytest.M
     )
     assert len(kernels) > 1
     assert kernels == others
+
+
+def test_loading_the_extension_starts_compile_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TORCH_WARM_POOL", raising=False)
+    shutdown_compile_workers()
+    shell = InteractiveShell()
+    shell.extension_manager.load_extension("compilescope")
+    try:
+        assert workers.are_running()
+        with workers.awake():
+            workers.wait_until_ready()
+    finally:
+        shell.extension_manager.unload_extension("compilescope")
+        shutdown_compile_workers()

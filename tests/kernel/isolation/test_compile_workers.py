@@ -90,3 +90,15 @@ def test_an_interrupt_ends_them_at_once(pool: Pool) -> None:
         interrupted()
     wait()
     assert pool.has_ended
+
+
+@pytest.mark.parametrize("is_allowed", [True, False])
+def test_workers_started_early_end_unused(
+    pool: Pool, monkeypatch: pytest.MonkeyPatch, is_allowed: bool
+) -> None:
+    monkeypatch.setenv("TORCH_WARM_POOL", "1" if is_allowed else "0")
+    monkeypatch.setattr(workers, "wake", lambda: async_compile._pool_set.add(pool))
+    monkeypatch.setattr(workers, "IDLE_S", 0.0)
+    workers.start_early()
+    wait()
+    assert pool.has_ended == is_allowed

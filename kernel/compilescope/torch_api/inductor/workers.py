@@ -1,12 +1,12 @@
-"""Ends Inductor's compile workers that were not running before.
+"""Starts Inductor's compile workers early, and ends those that were not running before.
 
-Processes that compile Triton kernels take about ten seconds to start, so that they stay for
-`IDLE_S`, for the next inspection. If the user's own compilations use them meanwhile, they stay as
-torch's own do.
+Processes that compile Triton kernels take about ten seconds to start. They can start before the
+first inspection, and stay for `IDLE_S`, for the next one. If the user's own compilations use them
+meanwhile, they stay as torch's own do.
 
 Relies on ``torch._inductor.async_compile`` (AsyncCompile.pool, .process_pool, .wakeup,
-_pool_set, after_fork) and on a ``SubprocPool``'s ``process``, ``job_id_count`` and
-``pending_futures``.
+.use_process_pool, ._ready_future, _pool_set, after_fork) and on a ``SubprocPool``'s ``process``,
+``job_id_count`` and ``pending_futures``.
 """
 
 from __future__ import annotations
@@ -98,6 +98,23 @@ def awake() -> Iterator[None]:
     with shared():
         wake()
         yield
+
+
+def start_early() -> None:
+    """Starts the processes before anything is compiled; unused, they end after `IDLE_S`.
+
+    torch's own ``TORCH_WARM_POOL=0`` turns this off.
+    """
+    if os.environ.get("TORCH_WARM_POOL", "1") == "1":
+        with awake():
+            pass
+
+
+def wait_until_ready() -> None:
+    """Starts the processes, and waits until they can compile, up to ten minutes."""
+    AsyncCompile.use_process_pool()  # type: ignore[no-untyped-call]
+    if AsyncCompile._ready_future is not None:
+        AsyncCompile._ready_future.result(600)
 
 
 def wake() -> None:
