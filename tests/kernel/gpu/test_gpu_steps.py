@@ -35,4 +35,4 @@ def test_launches_cost_the_host_what_handing_over_takes(name: str) -> None:
     assert "check" in kinds or name == "cpp"
     for step in steps.steps:
         if step.kind == "launch":
-            assert "hands the kernel over" in step.how
+            assert "only enqueues the kernel" in step.how
