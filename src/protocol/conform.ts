@@ -849,6 +849,7 @@ export function conformLimit(value: unknown): void {
   o.basis = text(o.basis, 'basis', 'unknown');
   o.parts = field(o.parts, 'parts', listOfPart, emptyList);
   o.view = text(o.view, 'view', 'layers');
+  o.study = text(o.study, 'study', '');
   o.unbuilt = flag(o.unbuilt, 'unbuilt', false);
   o.remedy = text(o.remedy, 'remedy', '');
   o.calls = text(o.calls, 'calls', '');

@@ -1675,6 +1675,7 @@ export interface Limit {
   basis: 'estimated' | 'measured' | 'unknown';
   parts: Part[];
   view: string;
+  study: '' | 'kernels' | 'layers';
   unbuilt: boolean;
   remedy: string;
   calls: string;

@@ -74,14 +74,18 @@ def parse(shell: Shell, magic_line: str, body: str, raw: str | None = None) -> C
     try:
         tree = shell.compile.ast_parse(code, filename=file)
     except SyntaxError as error:
-        error.filename = "cell"
-        message = "".join(traceback.format_exception_only(error)).strip()
-        raise CompilescopeError(f"Syntax error in the cell.\n  {message}") from None
+        raise _syntax_error(error) from None
     statements = shell.transform_ast(tree).body
     if not statements:
         raise CompilescopeError("The cell is empty.", _EXPECTED, EXAMPLE)
     for statement in statements:
         _refuse_await(statement)
+    try:
+        # Some errors are found only now: `return` outside a function.
+        shell.compile(ast.Module(statements, []), file, "exec")
+    except SyntaxError as error:
+        error.text = linecache.getline(file, error.lineno or 0)
+        raise _syntax_error(error) from None
     last = statements[-1]
     assigned = isinstance(last, (ast.Expr, ast.Assign, ast.AnnAssign))
     if not (assigned and isinstance(last.value, ast.Call)):
@@ -94,6 +98,12 @@ def parse(shell: Shell, magic_line: str, body: str, raw: str | None = None) -> C
     if ast.unparse(last.value.func).startswith("get_ipython()."):
         raise CompilescopeError("The cell ends in a magic or a shell command.", _EXPECTED, EXAMPLE)
     return Cell(file, statements[:-1], last, _is_shown(shell, last, body))
+
+
+def _syntax_error(error: SyntaxError) -> CompilescopeError:
+    error.filename = "cell"
+    message = "".join(traceback.format_exception_only(error)).strip()
+    return CompilescopeError(f"Syntax error in the cell.\n  {message}")
 
 
 def line_of(cell: Cell) -> SourceLine:

@@ -15,6 +15,7 @@ from .variant import Variant
 
 Basis = Literal["measured", "estimated", "unknown"]
 Limited = Literal["launch", "overhead", "memory", "compute", "unclear", "unknown"]
+LimitStudy = Literal["", "layers", "kernels"]
 
 
 LIMIT_TITLE = "What limits a call?"
@@ -110,6 +111,9 @@ class Limit(Struct):
     basis: Basis = "unknown"
     parts: list[Part] = []
     view: str = "layers"
+    study: LimitStudy = ""
+    """The study that tells more: what limits the call, or whether its kernels are memory-bound or
+    compute-bound."""
     unbuilt: bool = False
     """Whether the variant must be built first, which also breaks down the time of a call."""
     remedy: str = ""

@@ -111,11 +111,15 @@ export function LimitCard(props: {
           </ViewLink>
         )}
       </p>
-      {!isKnown && variant && !limit.unbuilt && model.isLive && (
+      {limit.study && variant && !limit.unbuilt && model.isLive && (
         <p className="jp-Compilescope-cardAction">
           <StudyButton
-            study="layers"
-            label={trans.__('Break down the time')}
+            study={limit.study}
+            label={
+              limit.study === 'kernels'
+                ? trans.__('Measure kernels')
+                : trans.__('Break down the time')
+            }
             variants={[variant]}
             context={context}
           />

@@ -131,6 +131,13 @@ WRONG = [
             "SyntaxError: unmatched ')'\n"
         ),
     ),
+    (
+        "x = 1\nreturn f(x)",
+        (
+            'Syntax error in the cell.\n  File "cell", line 3\n    return f(x)\n    ^^^^^^^^^^^\n'
+            "SyntaxError: 'return' outside function\n"
+        ),
+    ),
 ]
 
 

@@ -171,6 +171,23 @@ def test_the_wrapper_that_is_little_of_a_call_cannot_help() -> None:
     assert "can save no more." in answer.text
 
 
+def test_kernels_that_take_most_of_a_call_are_worth_a_study() -> None:
+    report = make_report(eager=100.0, python=78.0)
+    look(report, "python", wrapper=3.5, kernels=74.5)
+    limits = overview(report).limit
+    assert limits is not None
+    assert (limits.basis, limits.bound, limits.study) == ("measured", "unclear", "kernels")
+    assert limits.remedy.startswith('cs.study(report, "kernels")')
+    report.variant("python").studied.append("kernels")
+    limits = overview(report).limit
+    assert limits is not None
+    assert (limits.study, limits.remedy) == ("", "")
+    look(report, "python", guards=70.0, kernels=8.0)
+    limits = overview(report).limit
+    assert limits is not None
+    assert (limits.bound, limits.study) == ("overhead", "")
+
+
 def test_what_launches_take_is_not_known_where_kernels_are_timed_with_them() -> None:
     report = make_report(eager=100.0, python=78.0, cpp=78.0)
     look(report, "python", wrapper=3.5, kernels=74.5)

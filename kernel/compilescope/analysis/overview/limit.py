@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from ...report import Limit, Part, Report, VariantReport, Verdict
-from ...report.overview import Limited
+from ...report.overview import Limited, LimitStudy
 from ...report.units import duration, percent
 from ..figures.counts import always_recompiles, compiled_nothing
+from . import next_calls
 from .bounds import TITLES, disturbance, limited_by, sum_of_layers
 from .cpp_wrapper_gain import called_us, matches_timing
-from .next_calls import study_layers
 from .time_breakdown import GROUPS, Spent, spent, sums
 from .variants import title
 
@@ -46,7 +46,7 @@ def limit(now: VariantReport, report: Report) -> Limit | None:
     limits.parts = _parts(variant)
     if noise := disturbance(variant):
         limits.headline, limits.text, limits.parts = _sentence(TITLES["noisy"]), noise, []
-        limits.remedy = study_layers(report)
+        _suggest("layers", limits, report)
         return limits
     limits.basis = "estimated" if verdict.estimated else "measured"
     limits.view = "targets" if verdict.estimated else limits.view
@@ -54,7 +54,14 @@ def limit(now: VariantReport, report: Report) -> Limit | None:
     limits.bound = _bound(variant, verdict)
     limits.calls = _calls(variant)
     limits.headline = _headline(limits.bound, spent(variant))
+    if limits.bound == "unclear" and "kernels" not in variant.studied and not verdict.estimated:
+        _suggest("kernels", limits, report)
     return limits
+
+
+def _suggest(study: LimitStudy, limits: Limit, report: Report) -> None:
+    limits.study = study
+    limits.remedy = next_calls.study(study, report)
 
 
 def _calls(variant: VariantReport) -> str:
@@ -107,7 +114,7 @@ def _leave_open(limits: Limit, variant: VariantReport, report: Report) -> None:
     limits.unbuilt = variant.stage != "built"
     limits.text = limits.text or (UNBUILT if limits.unbuilt else UNSEEN)
     if "layers" not in variant.studied:
-        limits.remedy = study_layers(report)
+        _suggest("layers", limits, report)
 
 
 def _bound(variant: VariantReport, verdict: Verdict) -> Limited:

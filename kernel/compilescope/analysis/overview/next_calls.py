@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from ...report import Report
+from ...report.overview import LimitStudy
 
 _MEASURE = "cs.measure(report), in the session that inspected the call, builds and times them."
 _LONGER = (
     "cs.measure(report, seconds={}), in the session that inspected the call, times them for longer."
 )
-_STUDY = 'cs.study(report, "layers"), in the session that inspected the call, breaks it down.'
+_STUDIES: dict[LimitStudy, str] = {
+    "layers": 'cs.study(report, "layers"), in the session that inspected the call, breaks it down.',
+    "kernels": 'cs.study(report, "kernels"), in the session that inspected the call, times them.',
+}
 _ADD = 'Compare: cs.inspect(fn, args, variants=("python", "cpp"))'
 # The processes of ranks have ended.
 _RANKS_MEASURE = "cs.ranks(factory), called again, builds and times them."
@@ -26,9 +30,9 @@ def measure_longer(report: Report, seconds: int) -> str:
     return _LONGER.format(seconds) if report.rank is None else _RANKS_AGAIN
 
 
-def study_layers(report: Report) -> str:
-    """The call that breaks down the time of a call; empty for a rank, which none does."""
-    return _STUDY if report.rank is None else ""
+def study(name: LimitStudy, report: Report) -> str:
+    """The call that runs a study; empty for a rank, whose processes have ended."""
+    return _STUDIES.get(name, "") if report.rank is None else ""
 
 
 def compare_wrappers(report: Report) -> str:

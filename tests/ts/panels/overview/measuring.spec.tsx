@@ -25,6 +25,7 @@ const UNKNOWN: Partial<Overview> = {
     bound: 'unknown',
     basis: 'unknown',
     parts: [],
+    study: 'layers',
     remedy: 'cs.study(report, "layers") breaks it down.'
   }
 };
@@ -56,6 +57,13 @@ describe('What the Overview offers to build and measure', () => {
       variants: ['python', 'cpp'],
       seconds: 10
     });
+    page.drawOverview({ ...FULL, limit: { ...FULL.limit!, study: 'kernels' } });
+    page.click(page.button('Measure kernels'));
+    expect(page.model.startStudies).toHaveBeenLastCalledWith(
+      ['kernels'],
+      ['python']
+    );
+    page.drawOverview({ ...UNKNOWN, results: [result('python'), UNTIMED] });
     page.click(page.button('Break down the time'));
     expect(page.model.startStudies).toHaveBeenCalledWith(
       ['layers'],

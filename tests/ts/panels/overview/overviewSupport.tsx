@@ -105,6 +105,7 @@ export const FULL: Partial<Overview> = {
       }
     ],
     view: 'layers',
+    study: '',
     unbuilt: false,
     remedy: '',
     calls: 'The breakdown is a separate run.'

@@ -62,6 +62,7 @@ describe('The variants in the sidebar', () => {
       basis: 'measured',
       parts: [],
       view: 'timings',
+      study: '',
       unbuilt: false,
       remedy: '',
       calls: ''
