@@ -21,6 +21,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from ..given_once import refuse_repeated_options
 from ..measure.garbage_collection import gc_disabled
 from ..version import __version__
 
@@ -208,6 +209,7 @@ class _Parser(argparse.ArgumentParser):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**{"formatter_class": _Help, **options})
+        refuse_repeated_options(self)
 
 
 def _here(place: str | Path, options: argparse.Namespace, copies: ExitStack) -> Path:

@@ -12,6 +12,7 @@ from typing import Any, cast
 import msgspec
 from IPython.core import magic_arguments
 
+from ..given_once import refuse_repeated_options
 from ..report.errors import CompilescopeError
 from ..report.variant import Variant
 from ..studies.table import STUDIES, options_of
@@ -56,6 +57,7 @@ def _parser() -> Any:
         description="Run the cell, and show what torch.compile generates for its last call.",
         epilog="The switches apply to all compiled variants.",
     )
+    refuse_repeated_options(parser)
     add = parser.add_argument
     add("--variants", metavar="NAMES", help="names, separated by commas (default: python,cpp)")
     add("--mode", help="torch.compile's mode")
@@ -173,7 +175,7 @@ def variants(options: argparse.Namespace) -> dict[str, Variant] | None:
         "dynamic": {"on": True, "off": False}.get(options.dynamic),
         "fullgraph": options.fullgraph or None,
         "backend": options.backend,
-        "options": dict(_setting(text) for text in options.option) or None,
+        "options": _inductor_settings(options.option) or None,
     }
     settings = {switch: value for switch, value in settings.items() if value is not None}
     targets: list[str | None] = [*_names(options.target or "")]
@@ -234,6 +236,19 @@ def study_options(options: argparse.Namespace) -> dict[str, list[str]]:
     }
     check_selected(studies(options), selected)
     return selected
+
+
+def _inductor_settings(given: Sequence[str]) -> dict[str, object]:
+    values: dict[str, object] = {}
+    for text in given:
+        key, value = _setting(text)
+        if key in values:
+            raise CompilescopeError(
+                f"--option {key} is given twice, as {values[key]} and as {value}.",
+                remedy="Leave one out.",
+            )
+        values[key] = value
+    return values
 
 
 def _setting(text: str) -> tuple[str, object]:

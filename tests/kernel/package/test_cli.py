@@ -214,6 +214,13 @@ def test_nothing_to_fail_on_is_an_error(capsys: pytest.CaptureFixture[str]) -> N
     assert "it is empty; it takes slower" in capsys.readouterr().err
 
 
+def test_an_option_that_is_given_twice_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["show", str(PYTHON), "--kernel", "a", "--kernel=b"])
+    error = "argument --kernel: it is given twice, as a and as b. Leave one out."
+    assert error in capsys.readouterr().err
+
+
 def test_a_regression_is_not_looked_for_where_nothing_is_compared(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
