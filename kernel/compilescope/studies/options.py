@@ -28,6 +28,8 @@ class StudyOption(NamedTuple):
     """What one selected name stands for, with its article."""
     title: str
     """What the names select, as a plural in lower case."""
+    every_name: Callable[[], Sequence[str]]
+    """The names that it takes for some call and variant with the installed torch."""
     choices: Choices
     """The names that it takes for a call (function, arguments, keyword arguments) and a variant, in
     the order in which the study takes them."""

@@ -103,6 +103,12 @@ def _deploy(context: StudyContext) -> None:
     study_deploy(context)
 
 
+def _every_way() -> list[str]:
+    from .deploy.candidates import every_name
+
+    return every_name()
+
+
 def _ways(
     fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any], report: VariantReport
 ) -> list[StudyChoice]:
@@ -225,6 +231,7 @@ STUDIES: dict[str, Study] = {
                     name="ways",
                     kind="a way to deploy this call",
                     title="ways to measure",
+                    every_name=_every_way,
                     choices=_ways,
                 ),
             ),

@@ -39,6 +39,7 @@ from .magic_support import FakeSession, succeed
         ("--mode default --variants max-autotune", "--mode default contradicts --variants max-"),
         ("--variants python,cpp --cpp-wrapper", "--cpp-wrapper contradicts --variants python, "),
         ("--option cpp_wrapper=True", "--option cpp_wrapper: that is a switch of its own. Write"),
+        ("--study deploy --ways eager,bogus", "ways: 'bogus' is not a way to deploy this call."),
         ("--no-run --measure 3", "--no-run builds nothing, and --measure times what is built. "),
         ("--no-run --study layers", "--no-run builds nothing, and the study layers needs a build"),
         ("--study deploy --ways ,", "ways selects nothing. Give names, or leave ways out: all."),

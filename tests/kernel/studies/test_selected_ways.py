@@ -234,6 +234,7 @@ def test_the_choices_are_those_of_the_variant(inspected: tuple[Session, Report])
     choices = session.panel_jobs.choices(report.subject.id, "deploy", "cpp")["ways"]
     assert [choice.name for choice in choices][:3] == [ways.EAGER, ways.WHOLE, "Python wrapper"]
     assert session.panel_jobs.choices(report.subject.id, "layers", "cpp") == {}
+    assert {choice.name for choice in choices} < set(candidates.every_name())
     for requested in (cs.Variant(backend=None), cs.Variant(target="h100")):
         other = VariantReport(name="v", requested=requested)
         assert candidates.choices(MODEL, CALL, {}, other) == []

@@ -11,6 +11,7 @@ from ...analysis.graphs.repeated_blocks import differing_value, is_torchs_own
 from ...report import VariantReport
 from ...report.measurements.deployment import BLOCKS, NESTED, DeployWay
 from ...report.measurements.study_choice import StudyChoice
+from ...report.variant import Variant
 from ...subject.subject import describe
 from ...torch_api.dynamo.compile_variant import modes
 from ...torch_api.operators.tensors import has_other_values
@@ -30,6 +31,20 @@ def candidates(
 ) -> list[DeployWay]:
     """Every way to deploy a call with a variant's settings, in the order of measuring."""
     return ways(report.requested, _subject(fn, args, kwargs, report))
+
+
+def every_name() -> list[str]:
+    """The names of the ways, of whatever call and variant."""
+    subject = Subject(
+        is_module=True,
+        device="cpu",
+        blocks="model",
+        modes=modes(),
+        features=frozenset(),
+        names_repeated=True,
+    )
+    variants = (Variant(), Variant(cpp_wrapper=True))
+    return list(dict.fromkeys(way.name for of in variants for way in ways(of, subject)))
 
 
 def choices(
