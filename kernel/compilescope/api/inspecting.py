@@ -6,6 +6,8 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from .compiled_callers import not_in_compiled_code
+
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
@@ -13,6 +15,7 @@ if TYPE_CHECKING:
     from ..reproducers.program import Reproducer
 
 
+@not_in_compiled_code
 def inspect(
     fn: Callable[..., Any],
     args: Sequence[Any] = (),
@@ -66,7 +69,7 @@ def inspect(
     from ..views.progress import Line
 
     check_flag("run", run)
-    call = line_of(sys._getframe(1))
+    call = line_of(sys._getframe(2))  # of the caller of the wrapper
     here = session()
     # In a notebook the sidebar shows the progress, and the cell's output is the report alone.
     with Line(in_cells=False) as line:
@@ -82,6 +85,7 @@ def inspect(
         )
 
 
+@not_in_compiled_code
 def measure(report: Report, *, variants: object = None, seconds: float = 10.0) -> Report:
     """Times variants of a report, interleaved with eager, for longer than `inspect` does.
 
@@ -132,6 +136,7 @@ def measure(report: Report, *, variants: object = None, seconds: float = 10.0) -
         )
 
 
+@not_in_compiled_code
 def chart(report: Report, what: str = "latency") -> Figure:
     """Draws a report's latencies or compile times as a Plotly chart.
 
@@ -167,6 +172,7 @@ def chart(report: Report, what: str = "latency") -> Figure:
     return draw(report, what)
 
 
+@not_in_compiled_code
 def reproducer(
     report: Report,
     *,

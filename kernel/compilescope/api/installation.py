@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from .compiled_callers import not_in_compiled_code
+
 if TYPE_CHECKING:
     from ..report.checkup import Checkup
 
 
+@not_in_compiled_code
 def doctor() -> Checkup:
     """Checks that everything that ``torch.compile`` depends on is installed and works.
 
@@ -44,6 +47,7 @@ def doctor() -> Checkup:
     return examination.checkup()
 
 
+@not_in_compiled_code
 def configure(*, ahead_mb: float) -> None:
     """Changes a setting of this process.
 

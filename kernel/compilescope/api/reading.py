@@ -5,10 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from .compiled_callers import not_in_compiled_code
+
 if TYPE_CHECKING:
     from ..report import Report
 
 
+@not_in_compiled_code
 def read_trace(path: str | Path) -> Report:
     """Reads the structured trace that torch wrote in another process.
 
@@ -41,6 +44,7 @@ def read_trace(path: str | Path) -> Report:
         return report_of(local)
 
 
+@not_in_compiled_code
 def open_package(path: str | Path) -> Report:
     """Reads a package that AOTInductor compiled.
 

@@ -7,11 +7,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .compiled_callers import not_in_compiled_code
+
 if TYPE_CHECKING:
     from ..report import Report
     from ..report.what_if import WhatIf
 
 
+@not_in_compiled_code
 @contextmanager
 def watch(*, memory_mb: float = 256.0) -> Iterator[Report]:
     """Records everything that ``torch.compile`` compiles while the block runs.
@@ -51,6 +54,7 @@ def watch(*, memory_mb: float = 256.0) -> Iterator[Report]:
         yield report
 
 
+@not_in_compiled_code
 @contextmanager
 def budget(
     *,
@@ -118,6 +122,7 @@ def budget(
     check(limits, report, target)
 
 
+@not_in_compiled_code
 def what_if(call: Report | Callable[..., Any], /, *args: Any, **kwargs: Any) -> WhatIf:
     """Predicts whether a call would reuse a compilation or recompile, without making the call.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..studies.table import lists_studies
+from .compiled_callers import not_in_compiled_code
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from ..report import Report
 
 
+@not_in_compiled_code
 @lists_studies
 def study(
     report: Report,

@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from .compiled_callers import not_in_compiled_code
+
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from ..sweep.settings import Settings
 
 
+@not_in_compiled_code
 def sweep(
     fn: Callable[..., Any] | None = None,
     args: Sequence[Any] = (),
@@ -125,6 +128,7 @@ def sweep(
     return SweepResult(report)
 
 
+@not_in_compiled_code
 def plan_sweep(
     path: str | Path,
     fn: Callable[..., Any] | None = None,
@@ -189,6 +193,7 @@ def plan_sweep(
     return path
 
 
+@not_in_compiled_code
 def grid(
     *,
     modes: Sequence[str | None] = (None,),
@@ -299,6 +304,7 @@ def _plan(
     )
 
 
+@not_in_compiled_code
 def ranks(
     factory: Callable[[], Any],
     size: int = 2,
@@ -367,6 +373,7 @@ def ranks(
         )
 
 
+@not_in_compiled_code
 def add_target(name: str, *, like: str, **figures: Any) -> Device:
     """Adds a GPU to the targets of ``Variant(target=...)``, in this process.
 

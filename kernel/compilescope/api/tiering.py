@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from .compiled_callers import not_in_compiled_code
+
 if TYPE_CHECKING:
     from ..report.tiers import TierName, Tiers
 
 
+@not_in_compiled_code
 def tiered(
     model: Callable[..., Any],
     *,
@@ -61,6 +64,7 @@ def tiered(
     return compile_tiered(model, tiers=tiers, mode=mode, options=options, **given)
 
 
+@not_in_compiled_code
 def tiers(compiled: Any = None) -> Tiers:
     """Returns which wrapper each graph of a tiered compilation uses, and why.
 
@@ -91,6 +95,7 @@ def tiers(compiled: Any = None) -> Tiers:
     return tiers_of(compiled)
 
 
+@not_in_compiled_code
 def pin_tier(compiled: Any, tier: TierName | None) -> Tiers:
     """Pins the graphs of a tiered compilation to a tier, or unpins them.
 

@@ -152,3 +152,34 @@ def test_studies_are_named_by_texts() -> None:
     for value in WRONG:
         with pytest.raises(cs.CompilescopeError):
             cs.study(report, value)  # type: ignore[arg-type]
+
+
+def watching(x: torch.Tensor) -> torch.Tensor:
+    with cs.watch():
+        return x + 1
+
+
+def inspecting(x: torch.Tensor) -> torch.Tensor:
+    cs.inspect(fn, (x,))
+    return x + 1
+
+
+@pytest.mark.parametrize("function", [watching, inspecting])
+def test_a_call_from_compiled_code_is_refused_and_not_traced(
+    function: Callable[..., torch.Tensor],
+) -> None:
+    called_in = "was called in a function that torch.compile compiles. Dynamo would trace "
+    compiled = torch.compile(function, backend="eager")
+    for _ in range(2):
+        with pytest.raises(cs.CompilescopeError, match=called_in):
+            compiled(X)
+    torch.compiler.reset()
+    with pytest.raises(RuntimeError, match=r"compilescope\.\w+ is for eager code"):
+        torch.compile(function, backend="eager", fullgraph=True)(X)
+
+
+def test_every_public_function_is_marked_for_dynamo() -> None:
+    functions = [vars(cs)[name] for name in cs.__all__ if name in vars(cs)]
+    public = [f for f in functions if getattr(f, "__module__", "").startswith("compilescope.api.")]
+    assert len(public) >= 18
+    assert all(vars(function)["_torchdynamo_disable"] for function in public)

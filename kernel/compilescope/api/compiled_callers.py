@@ -1,0 +1,63 @@
+"""Refuses calls of the public functions from compiled code.
+
+Dynamo would trace compilescope's own code, which takes minutes. It makes a graph break at a
+function with the attribute ``_torchdynamo_disable``, which ``torch.compiler.disable`` sets, too:
+this needs no torch. The function then runs in eager, and finds that its caller is compiled.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
+
+if TYPE_CHECKING:
+    from ..report import CompilescopeError
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_WHY = "Dynamo would trace compilescope itself"
+_REMEDY = "Call it where the compiled function is called, or in torch.compiler.disable(...)"
+
+
+def not_in_compiled_code(function: Callable[P, R]) -> Callable[P, R]:
+    """Makes a call of a function from compiled code an error."""
+
+    @functools.wraps(function)
+    def called(*args: P.args, **kwargs: P.kwargs) -> R:
+        if "torch" in sys.modules:
+            _refuse_compiled_caller(function.__name__)
+        return function(*args, **kwargs)
+
+    _stop_tracing(called, function.__name__)
+    return called
+
+
+def _stop_tracing(function: Callable[..., object], name: str) -> None:
+    reason = f"compilescope.{name} is for eager code. {_WHY}. {_REMEDY}."
+    vars(function).update(_torchdynamo_disable=True, _torchdynamo_disable_msg=reason)
+
+
+def _refuse_compiled_caller(name: str) -> None:
+    """Raises `CompilescopeError` if the function of this name is called from compiled code."""
+    from ..torch_api.dynamo.called_under_dynamo import is_under_dynamo
+
+    if is_under_dynamo():
+        import torch
+
+        raise torch.compiler.disable(_error)(name)  # type: ignore[no-untyped-call]
+
+
+_stop_tracing(_refuse_compiled_caller, "inspect")
+
+
+def _error(name: str) -> CompilescopeError:
+    from ..report import CompilescopeError
+
+    return CompilescopeError(
+        f"compilescope.{name} was called in a function that torch.compile compiles.",
+        f"{_WHY}.",
+        f"{_REMEDY}.",
+    )
