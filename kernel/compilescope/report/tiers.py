@@ -129,6 +129,8 @@ class Tiers(Struct):
 
     graphs: list[GraphTiers] = []
     """One entry per graph: forward, backward and each recompile."""
+    why: str = ""
+    """Why no graph has tiers, where none can have any."""
 
     def __str__(self) -> str:
         return renderers["tiers text"](self)

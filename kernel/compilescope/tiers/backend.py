@@ -10,6 +10,7 @@ from typing import Any
 from ..report.errors import CompilescopeError
 from ..report.given_values import check_flag, check_function, check_mapping, check_text
 from ..report.tiers import TierName, Tiers
+from ..torch_api.dynamo import written_settings
 from ..torch_api.inductor import graph_recording
 from ..torch_api.inductor.both_wrappers import compiling, requirements
 from ..torch_api.inductor.both_wrappers.compiling import Noticed, Traits
@@ -34,6 +35,10 @@ _COLLECTIVES = (
     "It communicates with other ranks: comparing would run its collectives once more than they do."
 )
 _NO_GPU = "It uses no CUDA device: there is nothing to record."
+_OTHER_BACKEND = (
+    "no graph has tiers: torch.compile was called with the backend {!r}. Tiers need "
+    'torch.compile(…, backend="compilescope") or compilescope.tiered.'
+)
 _LOST = (
     "torch had its Python wrapper in its caches, but the graph is no longer in the folder "
     "compilescope/tiers next to them: with an empty cache folder both are written again."
@@ -153,7 +158,17 @@ def tiers_of(compiled: Any = None) -> Tiers:
             "Tiers belong to what torch.compile returned.",
             'Give what compilescope.tiered or torch.compile(…, backend="compilescope") returned.',
         )
-    return Tiers(graphs=[graph.report() for graph in graphs.graphs_of(context)])
+    states = [graph.report() for graph in graphs.graphs_of(context)]
+    return Tiers(graphs=states, why="" if states else _why_none(compiled))
+
+
+def _why_none(compiled: Any) -> str:
+    """Why no graph of a result of ``torch.compile`` can have tiers; empty if its graphs can."""
+    settings = written_settings.written(compiled)
+    backend = settings.variant.backend if settings is not None else NAME
+    if backend == NAME:
+        return ""
+    return _OTHER_BACKEND.format(backend)
 
 
 def pin_tier(compiled: Any, tier: TierName | None) -> Tiers:

@@ -77,6 +77,18 @@ def parts(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
     return subject(x).chunk(2)
 
 
+@pytest.mark.parametrize("backend", ["inductor", "eager"])
+def test_what_another_backend_compiles_has_no_tiers_and_says_so(backend: str) -> None:
+    compiled = torch.compile(subject, backend=backend)
+    tiers = cs.tiers(compiled)
+    assert len(tiers) == 0
+    assert str(tiers) == (
+        f"no graph has tiers: torch.compile was called with the backend {backend!r}. Tiers need "
+        'torch.compile(…, backend="compilescope") or compilescope.tiered.'
+    )
+    assert cs.tiers(torch.compile(torch.nn.ReLU(), backend="compilescope")).why == ""
+
+
 def test_a_graph_swaps_after_a_check_and_serves_at_once_in_the_next_process() -> None:
     compiled = cs.tiered(counted)
     x, count = torch.randn(32, 8), torch.zeros(())

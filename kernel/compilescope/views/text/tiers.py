@@ -10,7 +10,7 @@ from . import layout
 def render(tiers: Tiers) -> str:
     """Return a row for each graph, and why tiers are unwanted or failed."""
     if not tiers.graphs:
-        return "no graph has tiers yet"
+        return tiers.why or "no graph has tiers yet"
     used = {tier.name for graph in tiers.graphs for tier in graph.tiers}
     # CUDA graphs are there only where they were asked for.
     names = [name for name in TITLES if name in used]
