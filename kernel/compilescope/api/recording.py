@@ -133,7 +133,8 @@ def what_if(call: Report | Callable[..., Any], /, *args: Any, **kwargs: Any) -> 
     ----------
     call
         A compiled function or module (the result or the argument of ``torch.compile``), or the
-        report of an inspection in this kernel.
+        report of an inspection in this kernel. Of what is not compiled itself, the answer is that
+        for ``torch.compile`` of it, and says so.
     args, kwargs
         The arguments of the call.
 

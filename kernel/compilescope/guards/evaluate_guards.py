@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 
+from ..analysis.guards.compiled_values import class_in
 from ..analysis.guards.failed_guard import changed_modes, find_guard, parse_failure
 from ..analysis.guards.guard_tree import parse_guards
 from ..analysis.guards.origin import Files, with_full_path
@@ -173,6 +174,8 @@ def _outcome(kept_guards: KeptGuards, frame: EntryFrame, guards: Sequence[Guard]
         if failure.kind == "global":
             modes = changed_modes(outcome.guard.expression, global_modes())
             outcome.expected, outcome.actual = modes if any(modes) else ("", failure.actual)
+        elif failure.kind == "type" and outcome.guard.type == "TENSOR_MATCH":
+            outcome.expected = class_in(outcome.guard.expression)
         elif failure.kind == "alias" and not failure.source:
             outcome.actual = look.twins(outcome.guard.expression) or failure.actual
     return outcome

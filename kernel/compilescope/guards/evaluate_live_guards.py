@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import inspect
 import types
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -25,6 +26,7 @@ from .kept_guards import by_report_id, report_ids
 
 _RESUMED = "torch_dynamo_resume_in_"
 _WHOLE = "The recompile limit is reached: with fullgraph=True, torch then raises an error."
+_UNCOMPILED = "{name} itself is not compiled: this is the answer for torch.compile of it."
 _TORCHS = "{name} is a module of torch's own, which torch leaves to eager where a call enters it."
 
 
@@ -35,7 +37,8 @@ def evaluate_compiled(
 
     Torch's modes (grad mode, autocast) and its stance count as they are now. Where several
     ``torch.compile`` were made of one function, those compilations are asked that torch would try
-    for this one: of its backend, in its cache. Of a plain function, all are.
+    for this one: of its backend, in its cache. Of a plain function, all are, and the answer is that
+    of ``torch.compile`` of it.
 
     Raises
     ------
@@ -64,11 +67,19 @@ def evaluate_compiled(
     left = limit - len(others)
     answer = evaluate_guards(subject, name_of(subject), args, kwargs, tried, limit=left)
     skipped = skipping.skipped(answer.subject, codes, all_guards, limit)
+    if around is None and _is_uncompiled(fn):
+        answer.why = " ".join(filter(None, [_UNCOMPILED.format(name=answer.subject), answer.why]))
     values = [*args, *kwargs.values()]
     if skipped and not all_guards and skipping.is_torchs_alone(fn, values):
         answer.verdict, answer.why = "eager", _TORCHS.format(name=answer.subject)
         return answer
     return _beyond_guards(answer, skipped, values, is_whole=around is not None and around.is_whole)
+
+
+def _is_uncompiled(fn: Callable[..., Any]) -> bool:
+    """Whether a call of a function, method or module enters no ``torch.compile``."""
+    runs = fn.forward if isinstance(fn, torch.nn.Module) else fn
+    return unwrap(fn) is fn and unwrap(runs) is runs and inspect.isroutine(runs)
 
 
 def _beyond_guards(

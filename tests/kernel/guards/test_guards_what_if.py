@@ -105,7 +105,20 @@ CASES = {
         "no requires_grad",
         "requires_grad",
     ),
-    "not a tensor": Case(optional, (X, X + 1), (X, 2.0), "check_tensor(L['y']", "a tensor", "2.0"),
+    "not a tensor": Case(
+        optional, (X, X + 1), (X, 2.0), "check_tensor(L['y']", "a plain tensor", "2.0"
+    ),
+    "a parameter": Case(
+        times, (X, 2), (torch.nn.Parameter(X), 2), "Tensor, Disp", "a plain tensor", "Parameter fl"
+    ),
+    "no parameter": Case(
+        times,
+        (torch.nn.Parameter(X), 2),
+        (X, 2),
+        "Parameter, ",
+        "a tensor of the class Parameter",
+        "float32[",
+    ),
     "int": Case(times, (X, 2), (X, 3), "L['k'] == 2", "2", "3"),
     "float": Case(times, (X, 2.5), (X, 3.5), "L['k'] == 2.5", "2.5", "3.5"),
     "str": Case(by_text, (X, "sin"), (X, "cos"), "L['mode'] == 'sin'", "'sin'", "'cos'"),
@@ -198,6 +211,20 @@ def test_the_answer_is_what_the_call_then_does(name: str) -> None:
     assert trees(case.fn) == before
     assert not call(*case.first)
     assert call(*case.other) == fails
+
+
+def test_the_answer_for_what_is_not_compiled_itself_says_so() -> None:
+    said = "itself is not compiled: this is the answer for torch.compile of it."
+    call = Counting(times)
+    assert cs.what_if(times, X, 2).why.startswith(f"times {said} torch has compiled nothing")
+    assert call(X, 2)
+    plain = cs.what_if(times, X, 2)
+    assert (plain.verdict, plain.why) == ("reuse", f"times {said}")
+    assert cs.what_if(call.compiled, X, 2).why == ""
+    layer = Layer()
+    assert said in cs.what_if(layer, X).why
+    layer.compile(backend="eager")
+    assert said not in cs.what_if(layer, X).why
 
 
 def test_modules_attributes_globals_and_modes(monkeypatch: pytest.MonkeyPatch) -> None:

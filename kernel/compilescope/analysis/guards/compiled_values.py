@@ -189,6 +189,14 @@ def attributes_in(expression: str) -> dict[str, str]:
     return dict(zip(_ATTRIBUTES, _arguments(expression)[2:6], strict=False))
 
 
+def class_in(expression: str) -> str:
+    """The class of a tensor's guard, in words: it compares the class itself, not its base."""
+    name = next(iter(_arguments(expression)[1:2]), "")
+    if not name:
+        return "a tensor"
+    return "a plain tensor" if name == "Tensor" else f"a tensor of the class {name}"
+
+
 def _arguments(expression: str) -> list[str]:
     match = _TENSOR.match(expression)
     if match is None:

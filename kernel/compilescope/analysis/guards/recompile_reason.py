@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...report import Failure
-from .compiled_values import Values, plain
+from .compiled_values import Values, class_in, plain
 
 _OWNER = re.compile(r"\[?(\d+/\d+)(?:_\d+)?\]?: (.*)$", re.S)
 _TENSOR = re.compile(
@@ -77,13 +77,16 @@ def read_failure(reason: str, earlier: dict[str, Values], now: Values) -> Failur
     read = _read(text, expression)
     if before and not guard and read.kind != "other":
         guard = before.tensor_guard(read.source)
+    old = read.old
+    if guard and guard.type == "TENSOR_MATCH" and read.kind == "type":
+        old = class_in(guard.expression)
     return Failure(
         guard=guard.expression if guard else _NOTE.split(text)[0].strip(),
         source="" if read.kind in _STATES else _source(read.source, [before, now]),
         compilation=compilation,
         kind=read.kind,
         dimension=read.dimension,
-        old=read.old or _state(read, before),
+        old=old or _state(read, before),
         new=read.new or _new(read, expression, now),
         where=guard.origin if guard else None,
     )
