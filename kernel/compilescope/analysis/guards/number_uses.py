@@ -29,6 +29,8 @@ _KEYWORD = re.compile(r"(\w+)=(?!=)(.*)$", re.S)
 _FLOAT = re.compile(r"-?\d+(?:\.\d*)?(?:e[+-]?\d+)?$")
 _DERIVED = re.compile(r"\(.*\) == \(?-?\d+\.[\de+.-]*\)?$")
 """The guard on a float that was computed from a symbol and became a constant."""
+_CUSTOM = re.compile(r"torch\.ops\.(?!aten\.|prims\.|higher_order\.)")
+"""Operators that torch does not define itself."""
 _OPTIMIZER = re.compile(r"[/\\]torch[/\\]optim[/\\]")
 _LEARNING_RATE = re.compile(r"\.param_groups\[\d+\]\['lr'\]")
 _MOMENTUM = re.compile(r"\.param_groups\[\d+\]\['(?:betas|momentum)'\]")
@@ -52,7 +54,7 @@ _CYCLE_MOMENTUM = (
 )
 
 
-class _Use(NamedTuple):
+class Use(NamedTuple):
     """An operator that a number is an argument of."""
 
     operator: str
@@ -75,6 +77,9 @@ class NumberUses:
         The nodes of Dynamo's graph.
     symbols
         Source → the name of its symbol.
+    known
+        Source → its uses in the graph of an earlier compilation, for one that has no graph: beyond
+        the recompile limit nothing is traced.
     """
 
     def __init__(
@@ -83,11 +88,19 @@ class NumberUses:
         derived: Sequence[str] = (),
         nodes: Sequence[Node] = (),
         symbols: Mapping[str, str] | None = None,
+        known: Mapping[str, Sequence[Use]] | None = None,
     ) -> None:
         self.constants = constants
         self.derived = derived
         self.nodes = nodes
         self.symbols = symbols or {}
+        self._known = known or {}
+
+    def uses(self, failure: Failure) -> Sequence[Use] | None:
+        """The operators that take a number; None if no graph shows them."""
+        if self.nodes:
+            return list(self._uses(failure))
+        return self._known.get(failure.source)
 
     def is_constant(self, failure: Failure) -> bool:
         """Whether torch compiles a number or a size as a constant even where it may be a symbol.
@@ -112,16 +125,16 @@ class NumberUses:
     def _is_number_only(self, failure: Failure) -> bool:
         """Whether an operator needs a float that was no symbol, as with ``dynamic=False``."""
         return (
-            _is_float(failure.new)
+            _is_float(failure.new or failure.old)
             and failure.source not in self.symbols
-            and not all(use.takes_tensors for use in self._uses(failure))
+            and not all(use.takes_tensors for use in self.uses(failure) or ())
         )
 
     def takes_tensor(self, failure: Failure) -> bool:
         """Whether a tensor can replace the number, as far as the graph shows."""
-        uses = list(self._uses(failure))
+        uses = self.uses(failure)
         if not uses:
-            return not self.is_constant(failure)
+            return uses is not None and not self.is_constant(failure)
         return all(use.takes_tensors for use in uses)
 
     def on_constant(self, failure: Failure, frame: SourceLine | None) -> Advice | None:
@@ -137,7 +150,7 @@ class NumberUses:
         if failure.kind != "size" and self.takes_tensor(failure):
             return None
         changed = describe(failure).subject
-        use = next((use for use in self._uses(failure) if not use.takes_tensors), None)
+        use = next((use for use in self.uses(failure) or () if not use.takes_tensors), None)
         if use is None or failure.kind == "size":
             return Advice(
                 kind="constant",
@@ -146,19 +159,28 @@ class NumberUses:
                     "does not avoid the recompile."
                 ),
             )
+        if _CUSTOM.match(use.operator):
+            return Advice(
+                kind="scalar_argument",
+                what=(
+                    f"{use.operator}{_at(use)} takes a Python number, which torch compiles as a "
+                    "constant, even with dynamic=True. If the operator is yours, declare that "
+                    f"parameter as a Tensor, and pass {changed} as a tensor: its value is not "
+                    "guarded."
+                ),
+            )
         arithmetic = _AS_ARITHMETIC.get(use.operator.rpartition(".")[2].rstrip("_"), "")
         instead = f": {arithmetic.format(changed)}" if arithmetic and use.is_direct else ""
-        at = f" ({place(use.where)})" if use.where is not None else ""
         return Advice(
             kind="scalar_argument",
             what=(
-                f"Replace {use.operator}{at} by arithmetic{instead}, and pass {changed} as a "
+                f"Replace {use.operator}{_at(use)} by arithmetic{instead}, and pass {changed} as a "
                 "tensor. The operator takes only a Python number, which torch compiles as a "
                 "constant, even with dynamic=True."
             ),
         )
 
-    def _uses(self, failure: Failure) -> Iterator[_Use]:
+    def _uses(self, failure: Failure) -> Iterator[Use]:
         """The operators of the graph that take the number, or what is computed from it alone."""
         source = failure.source
         names = {re.sub(r"[^a-zA-Z0-9]+", "_", source), self.symbols.get(source, "")} - {""}
@@ -188,12 +210,16 @@ class NumberUses:
                 and not any(name in _NUMBERS_ONLY for name, _ in taken)
             )
             called = node.target if node.op == "call_function" else f"Tensor.{node.target}"
-            yield _Use(
+            yield Use(
                 called.replace("torch._C._nn.", ""),
                 takes_tensors,
                 all(is_direct for _, is_direct in taken),
                 node.sources[-1] if node.sources else None,
             )
+
+
+def _at(use: Use) -> str:
+    return f" ({place(use.where)})" if use.where is not None else ""
 
 
 def _is_float(text: str) -> bool:

@@ -14,7 +14,7 @@ from .advice import advise, agree
 from .compiled_values import Values
 from .frames import Caller, caller_of, traced_frame
 from .general_advice import raise_limit
-from .number_uses import NumberUses
+from .number_uses import NumberUses, Use
 from .other_changes import distance, other_changes
 from .recompile_causes import add_causes, guarded_value
 from .recompile_reason import read_failure
@@ -33,6 +33,8 @@ class Memory:
         """A recompile → the guarded value that caused it."""
         self.callers: dict[str, Caller | None] = {}
         """Each frame's first call."""
+        self.uses: dict[str, dict[str, Sequence[Use]]] = {}
+        """Each frame's numbers that changed → the operators that take them."""
         self.traced: dict[str, tuple[SourceLine, SourceLine]] = {}
         """Each frame's compiled function, and the function whose arguments its guards name."""
 
@@ -164,6 +166,11 @@ def _complete(
         if previous is not None and source not in previous.symbols
     }
     recompile.became_dynamic = [f"{source} → {name}" for source, name in became.items()]
+    known = memory.uses.setdefault(compilation.id.rpartition("/")[0], {})
+    uses = _uses(compilation, records, values, known)
+    for failure in recompile.failures:
+        if uses.nodes:
+            known[failure.source] = uses.uses(failure) or ()
     settings = _settings(metrics)
     cached = logged_count(metrics.get("cache_size"))
     earlier = len(before) if cached is None else cached
@@ -182,7 +189,7 @@ def _complete(
         others=lambda failure: other_changes(
             failure, values_by_id.get(failure.compilation), values
         ),
-        uses=_uses(compilation, records, values),
+        uses=uses,
     )
     for advice in recompile.advice:
         if advice.where == traced:
@@ -198,7 +205,12 @@ def _complete(
     add_causes(compilation)
 
 
-def _uses(compilation: Compilation, records: Sequence[Record], values: Values) -> NumberUses:
+def _uses(
+    compilation: Compilation,
+    records: Sequence[Record],
+    values: Values,
+    known: Mapping[str, Sequence[Use]],
+) -> NumberUses:
     graph = compilation.graphs.get("dynamo")
     return NumberUses(
         constants={constant.source for constant in read_constants(records, compilation.attempt)},
@@ -211,6 +223,7 @@ def _uses(compilation: Compilation, records: Sequence[Record], values: Values) -
         symbols={
             values.full(source) or source: symbol.name for source, symbol in values.symbols.items()
         },
+        known=known,
     )
 
 

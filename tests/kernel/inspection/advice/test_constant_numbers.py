@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
+import torch
 
 from .recompiling_programs import (
     CYCLED,
+    POWER,
     REPEATED,
     ROWS,
     SCALED,
@@ -117,3 +119,42 @@ def test_what_the_code_makes_a_constant_has_no_advice_but_its_cause(
     assert (suggestion.code, suggestion.gain) == ("", "")
     assert suggestion.why.startswith(f"The code that torch traces makes {name} a constant")
     assert recompiles_with_dynamic(program) == before.recompiles
+
+
+CUSTOM = SCALED._replace(
+    define="""\
+@torch.library.custom_op("advice::scale", mutates_args=())
+def scale(x: torch.Tensor, s: float) -> torch.Tensor:
+    return x * s
+@scale.register_fake
+def fake(x, s):
+    return torch.empty_like(x)
+def f(x, y, s):
+    return scale(x, s)
+x = torch.ones(4)""",
+)
+
+
+def test_a_number_of_a_custom_operator_is_to_be_a_tensor_of_its_schema() -> None:
+    before = ran(CUSTOM)
+    assert before.recompiles == 2
+    for advice in advice_of(before):
+        assert advice.kind == "scalar_argument"
+        assert advice.what.startswith("torch.ops.advice.scale.default (<program-")
+        assert "declare that parameter as a Tensor, and pass s as a tensor" in advice.what
+    after = ran(CUSTOM, ("s: float", "s: torch.Tensor"), ("x, x, s", "x, x, torch.tensor(s)"))
+    assert (len(after.compilations), after.recompiles) == (1, 0)
+
+
+@pytest.mark.parametrize(("program", "kind"), [(CUSTOM, "scalar_argument"), (POWER, "tensor")])
+def test_beyond_the_limit_the_graphs_before_it_show_what_takes_the_number(
+    program: Program, kind: str
+) -> None:
+    fixed = program.compile.replace("')", "', dynamic=False)")
+    with torch._dynamo.config.patch(recompile_limit=2):
+        over = run(program.define, fixed, program.calls)
+        assert over.compilations[-1].recompile is not None
+        assert over.compilations[-1].recompile.given_up
+        kinds = [advice.kind for advice in over.compilations[-1].recompile.advice]
+    assert kinds[0] == kind
+    assert kinds[-1] == "limit"
