@@ -12,7 +12,7 @@ from pathlib import Path
 from ..readers.lazy_trace import ProcessLog, Trace
 from ..readers.log_files import is_log, is_of_rank
 from ..readers.outlines import Events
-from ..readers.trace_summary import compilation_lines
+from ..readers.trace_summary import backward_line, compilation_lines
 from ..report.errors import CompilescopeError
 from ..report.subjects.traces import CompilationLine
 from . import files, trace_text
@@ -94,28 +94,49 @@ class _Follower:
         self._redact = redact
         self._as_json = as_json
         self._printed: dict[ProcessLog, set[str]] = {}
+        self._without_backward: dict[ProcessLog, set[str]] = {}
+        """Those of them whose backward was not compiled when they were printed."""
         self._first_s: float | None = None
         """When the first compilation began."""
         self._is_status_shown = False
 
     def print_ended(self, changed: Iterable[tuple[ProcessLog, Events]]) -> None:
-        """Print those of some compilations that have ended and were not printed yet."""
+        """Print those of some compilations that have ended and were not printed yet.
+
+        torch compiles a backward when it first runs: it is printed when it has ended, too.
+        """
         ended: dict[str, set[str]] = {}
+        backwards: dict[str, dict[str, Events]] = {}
         for log, events in changed:
+            if not events.is_done or not self._is_followed(log):
+                continue
             printed = self._printed.setdefault(log, set())
-            if events.is_done and events.id not in printed and self._is_followed(log):
+            without_backward = self._without_backward.setdefault(log, set())
+            has_backward = bool(events.metrics("bwd_compilation_metrics"))
+            if events.id not in printed:
                 printed.add(events.id)
                 ended.setdefault(log.name, set()).add(events.id)
-        if not ended:
+                if not has_backward:
+                    without_backward.add(events.id)
+            elif has_backward and events.id in without_backward:
+                without_backward.remove(events.id)
+                backwards.setdefault(log.name, {})[events.id] = events
+        if not ended and not backwards:
             return
         report = self._trace.report()
         if self._redact:
             report = report.redacted()
-        lines = []
+        lines: list[CompilationLine] = []
         why: dict[tuple[str, str], str] = {}
         for variant in report.variants:
             ids = ended.get(variant.name, set())
             lines += [line for line in compilation_lines(variant) if line.id in ids]
+            later = backwards.get(variant.name, {})
+            lines += [
+                backward_line(compilation, variant.name, later[compilation.id])
+                for compilation in variant.compilations
+                if compilation.id in later
+            ]
             for problem in variant.problems:
                 why.update(((variant.name, name), problem.what) for name in problem.compilations)
         lines.sort(key=lambda line: line.started_s or 0.0)

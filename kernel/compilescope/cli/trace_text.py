@@ -10,7 +10,14 @@ from ..analysis.figures.outcome_words import outcome_words
 from ..analysis.figures.wording import count
 from ..analysis.problems.problem_list import listed
 from ..report import Problem, SourceLine
-from ..report.subjects.traces import CompilationLine, LostTime, ProcessSummary, Stacks, TraceSummary
+from ..report.subjects.traces import (
+    BackwardLine,
+    CompilationLine,
+    LostTime,
+    ProcessSummary,
+    Stacks,
+    TraceSummary,
+)
 from ..report.units import duration
 from .terminal import Paint
 
@@ -108,7 +115,7 @@ def compilation_name(line: CompilationLine) -> str:
 
 
 def _row(line: CompilationLine, paint: Paint, *, scoped: bool) -> tuple[str, str, str]:
-    notes = []
+    notes = ["backward"] if isinstance(line, BackwardLine) else []
     if line.outcome != "compiled":
         notes.append(outcome_words(line.outcome))
     if line.is_recompile:

@@ -9,9 +9,10 @@ from msgspec.structs import replace
 from ..analysis.figures.counts import recompile_count
 from ..analysis.figures.trace_words import add_process_words
 from ..analysis.problems.failed_records import restart_reasons
-from ..capture.logged_values import finite
+from ..capture.logged_values import compile_time_s, finite
 from ..report import Compilation, VariantReport
 from ..report.subjects.traces import (
+    BackwardLine,
     CompilationLine,
     ProcessSummary,
     RankComparison,
@@ -21,6 +22,7 @@ from ..report.subjects.traces import (
 from .collectives import collective_problems
 from .lazy_trace import ProcessLog, Trace
 from .lost_time import Spent, lost_time
+from .outlines import Events
 
 _MOST_SLOWEST = 5
 
@@ -86,6 +88,27 @@ def for_report(trace_summary: TraceSummary) -> TraceSummary:
 def compilation_lines(variant: VariantReport) -> list[CompilationLine]:
     """The compilations of a process as lines of a list, in torch's order."""
     return [_line(compilation, variant.name) for compilation in variant.compilations]
+
+
+def backward_line(compilation: Compilation, process: str, events: Events) -> BackwardLine:
+    """The backward of a compilation, which torch compiled after its forward.
+
+    Parameters
+    ----------
+    compilation, process
+        The outline, and the name of its process.
+    events
+        What torch logged of it.
+    """
+    metrics = events.metrics("bwd_compilation_metrics")
+    return BackwardLine(
+        id=compilation.id,
+        process=process,
+        frame=compilation.frame,
+        started_s=finite(metrics.get("start_time")),
+        duration_s=compile_time_s(metrics),
+        outcome=compilation.outcome,
+    )
 
 
 def _line(compilation: Compilation, process: str) -> CompilationLine:

@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 from compilescope.cli import main
 
-LIMIT = Path(__file__).resolve().parents[2] / "data" / "traces" / "cpu-torch2.13-limit.log.gz"
+TRACES = Path(__file__).resolve().parents[2] / "data" / "traces"
+LIMIT = TRACES / "cpu-torch2.13-limit.log.gz"
+TRAINING = TRACES / "h200-torch2.11-train_mlp_python.log.gz"
 
 
 def test_a_growing_trace_is_followed_until_ctrl_c(
@@ -40,6 +42,42 @@ def test_a_growing_trace_is_followed_until_ctrl_c(
         "0/2 fell back to eager: Dynamo recompile limit exceeded",
     ]
     assert any("217 ms of compile time" in line for line in lines)
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_a_backward_is_printed_when_it_is_compiled_and_its_forward_before(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    as_json: bool,
+) -> None:
+    text = gzip.decompress(TRAINING.read_bytes())
+    path = tmp_path / "growing.log"
+    forward = text.index(b"\n", text.index(b'{"compilation_metrics": ')) + 1
+    forward = text.index(b"\nV", forward) + 1  # a record ends where the next one begins
+    path.write_bytes(text[:forward])
+    printed: list[list[str]] = []
+
+    def sleep(seconds: float) -> None:
+        printed.append(capsys.readouterr().out.splitlines())
+        if len(printed) > 1:
+            raise KeyboardInterrupt
+        with path.open("ab") as file:
+            file.write(text[forward:])
+
+    monkeypatch.setattr("compilescope.cli.follow.time.sleep", sleep)
+    assert main(["trace", str(path), "--follow", *(["--json"] if as_json else [])]) == 0
+    printed[1] += capsys.readouterr().out.splitlines()
+    first, then = printed[0][0], printed[1][0]
+    if as_json:
+        assert "backward" not in json.loads(first)
+        line = json.loads(then)
+        assert (line["id"], line["backward"], line["duration_s"]) == ("0/0", True, 1.18499)
+    else:
+        assert first.strip().startswith("+0.0 s    2.92 s  0/0  ")
+        assert "backward" not in first
+        assert then.strip().startswith("+3.0 s    1.18 s  0/0  ")
+        assert then.endswith("  backward")
 
 
 def test_a_rank_is_followed_from_before_its_log_exists(

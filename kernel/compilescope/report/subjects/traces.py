@@ -43,6 +43,15 @@ class CompilationLine(Struct):
         return bool(self.recompile) and self.outcome == "compiled"
 
 
+class BackwardLine(CompilationLine):
+    """The backward of a compilation whose forward has a line of its own.
+
+    torch compiles it when it first runs. ``started_s`` and ``duration_s`` are its own.
+    """
+
+    backward: bool = True
+
+
 class LostTime(Struct):
     """Compile time with one cause."""
 
