@@ -112,10 +112,7 @@ class Backward:
         gradients: Sequence[torch.Tensor | None] = torch.autograd.grad(
             roots, ends, output_gradients, allow_unused=True
         )
-        with plain():
-            for leaf, gradient in zip(leaves, gradients, strict=False):
-                if gradient is not None:
-                    leaf.grad = gradient if leaf.grad is None else leaf.grad + gradient
+        self._accumulate(leaves, gradients)
         if not self._has_gradients:
             return {}
         others = zip(self._computed, gradients[len(leaves) :], strict=True)
@@ -129,20 +126,22 @@ class Backward:
         time before another one fails.
         """
         with plain():
-            before = [(leaf, leaf.grad) for leaf in self._leaves()]
-            for leaf, _ in before:
-                leaf.grad = None
-        try:
+            leaves = self._leaves()
+        with self.without_old_gradients():
             yield
-        except BaseException:
             with plain():
-                for leaf, gradient in before:
-                    leaf.grad = gradient
-            raise
+                gradients = [leaf.grad for leaf in leaves]
+        self._accumulate(leaves, gradients)
+
+    @staticmethod
+    def _accumulate(
+        leaves: Sequence[torch.Tensor], gradients: Sequence[torch.Tensor | None]
+    ) -> None:
+        """Adds gradients to those of the leaves; those of other tensors may follow them."""
         with plain():
-            for leaf, gradient in before:
+            for leaf, gradient in zip(leaves, gradients, strict=False):
                 if gradient is not None:
-                    leaf.grad = gradient if leaf.grad is None else gradient + leaf.grad
+                    leaf.grad = gradient if leaf.grad is None else leaf.grad + gradient
 
     def _is_used_up(self, message: str) -> bool:
         """Whether a backward fails with this message because the call has run it.
