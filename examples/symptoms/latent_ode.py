@@ -127,7 +127,11 @@ def watched(step: Step, field: Field, x: Tensor, **settings: Any) -> tuple[Step,
 
 def counts(report: cs.Report) -> str:
     [variant] = report.variants
-    recompiles = sum(compilation.recompile is not None for compilation in variant.compilations)
+    # Beyond the recompile limit torch compiles nothing.
+    recompiles = sum(
+        compilation.recompile is not None and compilation.outcome == "compiled"
+        for compilation in variant.compilations
+    )
     return (
         f"{len(variant.compilations)} compilations, {recompiles} recompiles, "
         f"the graph breaks at {len(variant.breaks)} place(s)"
