@@ -72,7 +72,7 @@ def chart(folder: Path) -> Any:
     from plotly.graph_objects import Bar, Figure
 
     times_by_model = first_calls(folder)
-    title, colour = TITLES["cpp"]
+    title, color = TITLES["cpp"]
     figure = Figure(
         Bar(
             name=title,
@@ -85,7 +85,7 @@ def chart(folder: Path) -> Any:
             ],
             textposition="outside",
             cliponaxis=False,
-            marker_color=colour,
+            marker_color=color,
         )
     )
     figure.add_hline(y=1, line_dash="dash", line_color="#666")

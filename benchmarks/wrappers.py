@@ -188,7 +188,7 @@ def chart(folder: Path) -> Any:
         name: cs.load(path).sweep for name in MODELS if (path := _file(folder, name)).exists()
     }
     figure = Figure()
-    for variant, (title, colour) in TITLES.items():
+    for variant, (title, color) in TITLES.items():
         cells = [
             next(cell for cell in sweep.cells if cell.name == variant)
             for sweep in sweeps.values()
@@ -201,7 +201,7 @@ def chart(folder: Path) -> Any:
                 x=[MODELS[name] for name in sweeps],
                 y=ratios,
                 text=["" if ratio is None else f"{ratio:.2f}" for ratio in ratios],
-                marker_color=colour,
+                marker_color=color,
             )
         )
     figure.add_hline(y=1, line_dash="dash", line_color="#666")

@@ -19,7 +19,7 @@ const isDevelopment = process.argv.includes('--development');
 const HOST = path.join(ROOT, 'lib/page/host');
 
 /**
- * The licences of packages whose archives on npm hold no text of it.
+ * The licenses of packages whose archives on npm hold no text of it.
  */
 const LICENSES = path.join(ROOT, 'scripts/licenses');
 const TEXTS = {
@@ -49,9 +49,9 @@ function noteModules(modules) {
 }
 
 /**
- * A package's title, and the text of its licence: undefined if it has none.
+ * A package's title, and the text of its license: undefined if it has none.
  */
-async function licenceOf(folder, name) {
+async function licenseOf(folder, name) {
   const about = JSON.parse(
     await readFile(path.join(folder, 'package.json'), 'utf8')
   );
@@ -198,18 +198,18 @@ await compress('page.js', await readFile(path.join(OUT, 'page.js')));
 for (const { name } of THEMES) {
   bundled.set(path.dirname(require.resolve(`${name}/package.json`)), name);
 }
-const licences = await Promise.all(
-  [...bundled].map(([folder, name]) => licenceOf(folder, name))
+const licenses = await Promise.all(
+  [...bundled].map(([folder, name]) => licenseOf(folder, name))
 );
-const unknown = licences.filter(({ text }) => !text).map(({ name }) => name);
+const unknown = licenses.filter(({ text }) => !text).map(({ name }) => name);
 if (unknown.length) {
   throw new Error(
-    `${unknown.join(', ')}: bundled without the text of a licence. Put it in ${LICENSES}.`
+    `${unknown.join(', ')}: bundled without the text of a license. Put it in ${LICENSES}.`
   );
 }
 // Each text once, below the packages that have it.
 const titles = new Map();
-for (const { title, text } of licences.sort((a, b) =>
+for (const { title, text } of licenses.sort((a, b) =>
   a.name < b.name ? -1 : 1
 )) {
   titles.set(text, [...(titles.get(text) ?? []), title]);

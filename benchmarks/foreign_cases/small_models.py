@@ -1,4 +1,4 @@
-"""Small modules in inference and training, losses, and a step of an optimiser."""
+"""Small modules in inference and training, losses, and a step of an optimizer."""
 
 from __future__ import annotations
 
@@ -126,13 +126,13 @@ def losses() -> Made:
 @case
 def step_of_sgd() -> Made:
     model = nn.Linear(8, 8)
-    optimiser = torch.optim.SGD(model.parameters(), 0.1, momentum=0.9)
+    optimizer = torch.optim.SGD(model.parameters(), 0.1, momentum=0.9)
 
     def step(x: Tensor) -> Tensor:
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         loss: Tensor = model(x).square().mean()
         loss.backward()
-        optimiser.step()
+        optimizer.step()
         return loss.detach()
 
     return step, (torch.randn(4, 8),)

@@ -1,5 +1,5 @@
 // What runs in the browser: the view's own parts, and elkjs, on one graph.
-import { colourNodes } from '../../lib/graph/colour/colouring.js';
+import { colorNodes } from '../../lib/graph/color/coloring.js';
 import { openAtFirst } from '../../lib/graph/opening.js';
 import { Scene } from '../../lib/graph/paint/scene.js';
 import { readTheme } from '../../lib/graph/paint/theme.js';
@@ -37,15 +37,15 @@ async function open(stage, nodes) {
   const grouped = performance.now();
   let hasWorker = true;
   const client = new LayoutClient(input, fromFile, () => (hasWorker = false));
-  const colouring = colourNodes('kind', prepared);
-  const shares = groupShares(prepared.grouping, colouring);
+  const coloring = colorNodes('kind', prepared);
+  const shares = groupShares(prepared.grouping, coloring);
   const { groups } = prepared.grouping;
   const show = async ids => {
     const flags = Uint8Array.from(groups, (group, i) => (i === 0 || ids.has(group.id) ? 1 : 0));
     const result = await client.run(flags);
     const scene = new Scene(prepared.graph, prepared.grouping, texts, result.layout);
     const theme = readTheme(host);
-    canvas.setPicture({ scene, colouring, fusions: [], theme, sizeText, shares });
+    canvas.setPicture({ scene, coloring, fusions: [], theme, sizeText, shares });
     return result;
   };
   const { layout, milliseconds } = await show(openAtFirst(prepared.grouping));

@@ -71,7 +71,7 @@ class Measured:
         ways = {**TITLES, "tiers": ("tiers", "#228833")}
         figure = Figure()
         for way in WAYS:
-            label, colour = ways[way]
+            label, color = ways[way]
             for phase, pattern in (("cold", ""), ("warm", "/")):
                 seconds = {
                     title(name).replace(", ", "<br>"): statistics.median(places[f"{phase} {way}"])
@@ -86,7 +86,7 @@ class Measured:
                         text=[f"{value:.0f}" for value in seconds.values()],
                         textposition="outside",
                         cliponaxis=False,
-                        marker={"color": colour, "pattern": {"shape": pattern}},
+                        marker={"color": color, "pattern": {"shape": pattern}},
                     )
                 )
         figure.update_layout(

@@ -12,7 +12,7 @@ _MISSED = {
     "jupyterlab": ("JupyterLab", "There is no panel"),
     "numpy": ("NumPy", "Triton's interpreter cannot check kernels"),
     "plotly": ("Plotly", "compilescope.chart draws nothing"),
-    "pygments": ("Pygments", "Code in a cell has no colours"),
+    "pygments": ("Pygments", "Code in a cell has no colors"),
 }
 """Module → its name, and what it is missed for."""
 

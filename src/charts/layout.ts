@@ -15,7 +15,7 @@ export const CONFIG = {
 };
 
 /**
- * A figure's layout in the page's colours: its own settings, completed.
+ * A figure's layout in the page's colors: its own settings, completed.
  */
 export function baseLayout(
   figure: IFigure,

@@ -1,5 +1,5 @@
 /**
- * The colours and the font of plots, in Plotly's format.
+ * The colors and the font of plots, in Plotly's format.
  */
 export interface IChartTheme {
   readonly text: string;
@@ -11,7 +11,7 @@ export interface IChartTheme {
   readonly bad: string;
 
   /**
-   * Colours to tell things apart, in turn.
+   * Colors to tell things apart, in turn.
    */
   readonly series: readonly string[];
   readonly font: string;
@@ -22,13 +22,13 @@ export interface IChartTheme {
   readonly fontSize: number;
 
   /**
-   * The colour of any custom property that stands on the chart's element.
+   * The color of any custom property that stands on the chart's element.
    */
   readonly read: (property: string) => string;
 }
 
 /**
- * How many colours `style/common/charts.css` has for series.
+ * How many colors `style/common/charts.css` has for series.
  */
 const SERIES = 7;
 
@@ -60,14 +60,14 @@ export function readChartTheme(host: HTMLElement): IChartTheme {
     font: style.fontFamily,
     fontSize: parseFloat(style.fontSize) || 12,
     read: property => {
-      let colour = known.get(property);
-      if (colour === undefined) {
+      let color = known.get(property);
+      if (color === undefined) {
         host.appendChild(probe);
-        colour = read(property);
+        color = read(property);
         probe.remove();
-        known.set(property, colour);
+        known.set(property, color);
       }
-      return colour;
+      return color;
     }
   };
   probe.remove();
@@ -75,12 +75,12 @@ export function readChartTheme(host: HTMLElement): IChartTheme {
 }
 
 /**
- * A colour that lets through what is behind it.
+ * A color that lets through what is behind it.
  *
  * @param opacity - Between 0 and 1.
  */
-export function withOpacity(colour: string, opacity: number): string {
-  const [r, g, b] = channelsOf(colour);
+export function withOpacity(color: string, opacity: number): string {
+  const [r, g, b] = channelsOf(color);
   return `rgba(${r}, ${g}, ${b}, ${opacity})`;
 }
 
@@ -103,7 +103,7 @@ export function onThemeChange(callback: () => void): () => void {
 }
 
 /**
- * A computed colour as Plotly reads it: a mixture is computed to
+ * A computed color as Plotly reads it: a mixture is computed to
  * `color(srgb 0.1 0.2 0.3)`, which it does not know.
  */
 function asRgb(computed: string): string {
@@ -119,8 +119,8 @@ function asRgb(computed: string): string {
   return `rgba(${whole.join(', ')}, ${alpha})`;
 }
 
-function channelsOf(colour: string): [number, number, number] {
-  const [r = 128, g = 128, b = 128] = (colour.match(/[\d.]+/g) ?? []).map(
+function channelsOf(color: string): [number, number, number] {
+  const [r = 128, g = 128, b = 128] = (color.match(/[\d.]+/g) ?? []).map(
     Number
   );
   return [r, g, b];

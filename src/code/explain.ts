@@ -83,7 +83,7 @@ function whyNoVariants(
     report.problems.find(item => item.severity === 'error') ??
     info(
       trans.__('No code was generated for “%1”.', report.subject.name),
-      trans.__('Code generation was cancelled.'),
+      trans.__('Code generation was canceled.'),
       resumeRemedy(isLive, trans)
     )
   );

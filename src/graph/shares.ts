@@ -1,4 +1,4 @@
-import type { IColouring } from './colour/colouring';
+import type { IColoring } from './color/coloring';
 import type { IGrouping } from './grouping/types';
 
 /**
@@ -7,14 +7,14 @@ import type { IGrouping } from './grouping/types';
  */
 export function groupShares(
   grouping: IGrouping,
-  colouring: IColouring
+  coloring: IColoring
 ): (group: number) => readonly (readonly [number, number])[] {
   const { groups } = grouping;
   const counts = groups.map(() => new Map<number, number>());
   for (let k = groups.length - 1; k >= 0; k--) {
     const swatches = counts[k];
     for (const node of groups[k].nodes) {
-      const swatch = colouring.of[node];
+      const swatch = coloring.of[node];
       swatches.set(swatch, (swatches.get(swatch) ?? 0) + 1);
     }
     for (const inner of groups[k].groups) {

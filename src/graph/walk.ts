@@ -23,7 +23,7 @@ export function walk(
   const middle = box.x + box.width / 2;
   const candidates =
     direction === 'inputs' || direction === 'users'
-      ? neighbours(scene, item, direction)
+      ? neighbors(scene, item, direction)
       : beside(scene, item, direction === 'after');
   let best: number | null = null;
   let least = Infinity;
@@ -47,7 +47,7 @@ export function walk(
 /**
  * The items that an item takes values from, or gives values to.
  */
-function neighbours(
+function neighbors(
   scene: Scene,
   item: number,
   direction: 'inputs' | 'users'

@@ -172,7 +172,7 @@ export class Jobs {
     // A kernel without subshells reads the request only once it is free.
     await Promise.race([reply, sleep(CANCEL_PATIENCE)]);
     // What runs beside the main thread ends without an interrupt, which would
-    // meet the user's cell; a job may have got there since it was cancelled.
+    // meet the user's cell; a job may have got there since it was canceled.
     const isRunning = () =>
       this._current?.id === job.id &&
       this._current.state === 'running' &&

@@ -11,7 +11,7 @@ export class RequestedVariants {
   constructor(private _options: RequestedVariants.IOptions) {}
 
   /**
-   * The requested variant whose code this job was to generate, if the job was cancelled
+   * The requested variant whose code this job was to generate, if the job was canceled
    * or failed.
    */
   unfinishedOf(job: string | undefined): Variant | null {
@@ -110,7 +110,7 @@ export class RequestedVariants {
   }
 
   /**
-   * A job ended; if it was cancelled or failed, its variant will not arrive.
+   * A job ended; if it was canceled or failed, its variant will not arrive.
    */
   jobEnded(job: JobState, report: ReportSummary | null): void {
     const { switches } = this._options;

@@ -5,11 +5,11 @@ import type { Notebook } from '@jupyterlab/notebook';
  * The code cells whose whole text is the given one.
  */
 export function cellsWith(notebook: Notebook, text: string): Cell[] {
-  const cellText = normalise(text);
+  const cellText = normalize(text);
   return notebook.widgets.filter(
     cell =>
       cell.model.type === 'code' &&
-      normalise(cell.model.sharedModel.getSource()) === cellText
+      normalize(cell.model.sharedModel.getSource()) === cellText
   );
 }
 
@@ -20,17 +20,17 @@ export function fileOf(
   cell: Cell,
   files: Record<string, string>
 ): string | null {
-  const text = normalise(cell.model.sharedModel.getSource());
+  const text = normalize(cell.model.sharedModel.getSource());
   const entry = Object.entries(files)
     // The last of several runs of the same text is the one that is in force.
     .reverse()
-    .find(([, source]) => normalise(source) === text);
+    .find(([, source]) => normalize(source) === text);
   return entry?.[0] ?? null;
 }
 
 /**
  * IPython ends the text of every cell with one newline.
  */
-function normalise(text: string): string {
+function normalize(text: string): string {
   return text.replace(/\r\n/g, '\n').replace(/\n+$/, '');
 }

@@ -3,7 +3,7 @@ import { setDark } from './setTheme';
 import { whenConnected } from './port';
 
 /**
- * Follows the notebook that the page stands in, or the reader's colour scheme,
+ * Follows the notebook that the page stands in, or the reader's color scheme,
  * until the reader chooses.
  */
 export class Theme {

@@ -24,7 +24,7 @@ export function bringToFront(widget: Widget): void {
 }
 
 /**
- * How far apart the edges of neighbours may be, in pixels.
+ * How far apart the edges of neighbors may be, in pixels.
  */
 const TOLERANCE = 8;
 
@@ -33,7 +33,7 @@ const TOLERANCE = 8;
  * side by side, as in the single-document mode, nothing changes.
  *
  * @param left - The left widget, laid out.
- * @param right - Its right neighbour.
+ * @param right - Its right neighbor.
  * @param share - The right one's part of the width of both, between 0 and 1.
  */
 export function divide(left: Widget, right: Widget, share: number): void {

@@ -125,7 +125,7 @@ export const viewsPlugin: JupyterFrontEndPlugin<void> = {
       const inspected = model.subjects.find(
         subject => subject.subject.id === model.subject
       );
-      const other = place === 0 ? panelOfNeighbour(notebook) : undefined;
+      const other = place === 0 ? panelOfNeighbor(notebook) : undefined;
       keepInView(notebook, inspected?.subject.cell, () =>
         shell.add(widget, 'main', {
           mode: other ? 'tab-after' : 'split-right',
@@ -150,7 +150,7 @@ export const viewsPlugin: JupyterFrontEndPlugin<void> = {
       );
     // Notebooks that share a tab bar share the place beside it: another column for
     // each would leave none of them wide enough.
-    const panelOfNeighbour = (notebook: NotebookPanel) =>
+    const panelOfNeighbor = (notebook: NotebookPanel) =>
       tracker.find(
         reportWidget =>
           reportWidget.place === 0 &&

@@ -59,8 +59,8 @@ function isBackgroundDark(element: Element): boolean | null {
     ancestor !== null;
     ancestor = ancestor.parentElement
   ) {
-    const colour = getComputedStyle(ancestor).backgroundColor;
-    const [red, green, blue, alpha = 1] = (colour.match(/[\d.]+/g) ?? []).map(
+    const color = getComputedStyle(ancestor).backgroundColor;
+    const [red, green, blue, alpha = 1] = (color.match(/[\d.]+/g) ?? []).map(
       Number
     );
     if (blue !== undefined && alpha > 0.5) {

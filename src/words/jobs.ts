@@ -37,7 +37,7 @@ export function stoppedText(
     ? trans.__('Nothing is built; the generated code is kept.')
     : trans.__('No code was generated.');
   return [
-    trans.__('Cancelled.'),
+    trans.__('Canceled.'),
     built ? trans.__('Built: %1.', built) : nothing,
     built && sources && trans.__('Code only: %1.', sources)
   ]
@@ -46,7 +46,7 @@ export function stoppedText(
 }
 
 /**
- * Whether a cancelled job can be resumed.
+ * Whether a canceled job can be resumed.
  */
 export function canResume(job: JobState, subject: string | null): boolean {
   return (
@@ -55,7 +55,7 @@ export function canResume(job: JobState, subject: string | null): boolean {
 }
 
 /**
- * What continues work that was cancelled, where nothing came of it.
+ * What continues work that was canceled, where nothing came of it.
  *
  * @param isLive - Whether a kernel can take it up again.
  */

@@ -14,7 +14,7 @@ export function layerTitle(kind: Layer['kind']): string {
 }
 
 /**
- * The class of an element in a layer's colour.
+ * The class of an element in a layer's color.
  */
 export function layerClass(kind: Layer['kind']): string {
   return `jp-Compilescope-layer jp-mod-${kind}`;

@@ -14,7 +14,7 @@ export function kindTitle(kind: Step['kind']): string {
 }
 
 /**
- * The class of an element in a kind's colour.
+ * The class of an element in a kind's color.
  */
 export function kindClass(kind: Step['kind']): string {
   return `jp-Compilescope-step jp-mod-${kind}`;

@@ -293,7 +293,7 @@ export const TABLES = {
         crashed: trans.__('crashed'),
         timeout: trans.__('timed out'),
         memory: trans.__('out of memory'),
-        cancelled: trans.__('cancelled'),
+        cancelled: trans.__('canceled'),
         running: trans.__('running'),
         waiting: trans.__('waiting'),
         fastest: trans.__('lowest median'),

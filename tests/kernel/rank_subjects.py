@@ -89,7 +89,7 @@ def make_fsdp() -> Call:
 
 
 def make_fsdp_step() -> Call:
-    """An optimiser's step on such a model, after a backward."""
+    """An optimizer's step on such a model, after a backward."""
     model, args = make_fsdp()
     model(*args).sum().backward()
     return torch.optim.SGD(model.parameters(), lr=0.1).step, ()  # type: ignore[attr-defined]

@@ -81,7 +81,7 @@ def again(x: torch.Tensor, word: str) -> torch.Tensor:
 
 
 COUNTS = {919: "a", "n": 919}
-"""919 and its neighbours are no size of any tensor."""
+"""919 and its neighbors are no size of any tensor."""
 
 
 class Level(enum.IntEnum):

@@ -194,7 +194,7 @@ class BuiltVariants:
         snapshot
             The user's state, which is restored after each check.
         monitor
-            Ends the checks when the job is cancelled.
+            Ends the checks when the job is canceled.
         """
         fit = []
         for name, variant in requested.items():

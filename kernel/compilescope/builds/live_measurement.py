@@ -89,7 +89,7 @@ class Measurement:
         seconds: float,
         again: bool = False,
     ) -> None:
-        """Takes samples until the time is over or the monitor is cancelled.
+        """Takes samples until the time is over or the monitor is canceled.
 
         An earlier measurement is resumed where possible. An error of the subject ends the
         measurement and becomes its ``problem``; neither this nor an interrupt loses a sample.

@@ -85,8 +85,8 @@ def recompiling_calls(
 
     Raises
     ------
-    Cancelled
-        The work was cancelled between two calls.
+    Canceled
+        The work was canceled between two calls.
     """
     begin()
     code_copies.install(code_copies.copy())

@@ -326,7 +326,7 @@ def compile_id(autograd: Any, frame: Any, compilation: Any) -> str | None:
 
 @lru_cache(maxsize=64)
 def known_id(autograd: int | None, frame: int | None, compilation: int | None) -> str | None:
-    """`compile_id` of a decoded head: neighbouring records are of the same few compilations."""
+    """`compile_id` of a decoded head: neighboring records are of the same few compilations."""
     return compile_id(autograd, frame, compilation)
 
 

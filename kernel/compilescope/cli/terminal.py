@@ -1,4 +1,4 @@
-"""Terminal-only output: colours, links, and progress."""
+"""Terminal-only output: colors, links, and progress."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SHOWN_FROM_BYTES = 64 << 20
 
 
 class Paint:
-    """Colours text on a terminal, unless colours are turned off.
+    """Colors text on a terminal, unless colors are turned off.
 
     Parameters
     ----------

@@ -100,7 +100,7 @@ def walk(
         obj, path = queue.popleft() if queue else later.pop(0)
         if type(obj) in _ATOMS or id(obj) in seen:
             continue
-        # Last: a parameter is named after its module, and its optimiser state after that name.
+        # Last: a parameter is named after its module, and its optimizer state after that name.
         if queue and issubclass(type(obj), torch.optim.Optimizer):
             later.append((obj, path))
             continue

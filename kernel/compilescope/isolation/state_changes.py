@@ -47,7 +47,7 @@ def summarize_changes(changes: list[str]) -> list[str]:
 def changed_tensors(snapshot: Snapshot) -> dict[str, torch.Tensor]:
     """The tensors that a call wrote to or assigned in place of others, by path.
 
-    They are not copied. Includes tensors in new containers, such as the state that an optimiser
+    They are not copied. Includes tensors in new containers, such as the state that an optimizer
     creates at its first step.
     """
     changed: dict[str, torch.Tensor] = {}

@@ -62,8 +62,8 @@ def generating(monitor: Monitor) -> Iterator[None]:
 
     Raises
     ------
-    Cancelled
-        The work was cancelled meanwhile.
+    Canceled
+        The work was canceled meanwhile.
     """
     with asking(), ExitStack() as stack:
         while not stack.enter_context(free_to_compile(_CANCEL_S)):

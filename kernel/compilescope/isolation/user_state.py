@@ -29,7 +29,7 @@ class Snapshot:
     """A snapshot of everything that a call can change.
 
     Saved: the data, gradient, flags and hooks of every tensor that the callable and its arguments
-    reach; the contents of containers; the attributes of modules, optimisers and the user's own
+    reach; the contents of containers; the attributes of modules, optimizers and the user's own
     objects and classes; globals and closure variables that the code rebinds; random generators;
     torch's modes. Objects are restored in place: identities do not change. FSDP's modules hold this
     rank's shard of their parameters before a call, while its changes are determined, and

@@ -25,7 +25,7 @@ State = Literal["queued", "running", "done", "cancelled", "failed"]
 class Job(msgspec.Struct, kw_only=True):
     """A piece of work.
 
-    ``state`` is queued, running, done, cancelled or failed. ``fraction`` is the part that is done,
+    ``state`` is queued, running, done, canceled or failed. ``fraction`` is the part that is done,
     from 0 to 1, or None when unknown.
     """
 
@@ -128,7 +128,7 @@ class Jobs:
     def beside(self, subject: str, variants: Sequence[str], work: Work) -> tuple[Job, bool]:
         """A job for a thread of its own, and whether it is new: an equal running one is reused.
 
-        It counts as queued until its first step, and can be cancelled from now on.
+        It counts as queued until its first step, and can be canceled from now on.
         """
         with self._lock:
             for job in self.aside:
@@ -174,7 +174,7 @@ class Jobs:
     ) -> Iterator[Monitor]:
         """Runs the block as this job.
 
-        A cancelled job ends quietly. Interrupts and unexpected errors are passed on. A job for
+        A canceled job ends quietly. Interrupts and unexpected errors are passed on. A job for
         which `leave` was called does not end with the block, but with that of another `running`.
         """
         was_aside = job.aside

@@ -2,7 +2,7 @@
 
 A launch's place in the wrapper says when it runs; a range's or a kernel's name says what it is.
 Generated kernels are known by name. Library calls are known by their operator. If their name
-differs from their line in the wrapper, they get the ranges between their neighbours, if that is one
+differs from their line in the wrapper, they get the ranges between their neighbors, if that is one
 launch. Nothing is guessed: a launch without a certain match gets a reason instead of a time.
 """
 
@@ -252,7 +252,7 @@ def _between(
     reasons: dict[int, str],
     replayed: bool,
 ) -> None:
-    """Assigns to launches with unknown names the spans between their neighbours."""
+    """Assigns to launches with unknown names the spans between their neighbors."""
     where = {id(span): place for place, span in enumerate(spans)}
     for group in _unknown(sites, assigned, reasons):
         before = [place for place in assigned if place < group[0]]

@@ -1,6 +1,6 @@
 """The peak rates of a device, with which a kernel's figures are compared.
 
-A GPU's come from the catalogue, or are measured if it is not there; a CPU's are measured. Memory is
+A GPU's come from the catalog, or are measured if it is not there; a CPU's are measured. Memory is
 measured by a copy much larger than the last-level cache, arithmetic by a matrix product. The
 fastest of several runs counts, since a peak is not an average. A process measures a device once.
 """

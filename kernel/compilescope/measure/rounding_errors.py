@@ -178,7 +178,7 @@ def why_unreliable(expected: Mapping[str, Any], truth: Truth) -> str:
         share = spread(value, right).typical / typical / limit
         shares.append(share if math.isfinite(share) else math.inf)
     # One value of many may be pure rounding error, as the gradient of a bias before a
-    # normalisation.
+    # normalization.
     if shares and statistics.median(shares) > 1:
         return (
             "Computed in float64, eager's own results are others by far: parts of the computation "

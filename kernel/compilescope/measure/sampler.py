@@ -108,7 +108,7 @@ class Sampler:
         Called with the name before every sample; not timed.
     device
         Where the calls run: ``cpu``, ``cuda``, ``cuda:1``. By default CUDA is assumed if this
-        process has initialised it.
+        process has initialized it.
     sample_s
         The target length of a sample, in seconds. Many short samples are better than a few long
         ones: a disturbance spoils a whole batch, and on a shared machine hardly any batch of 2 ms
@@ -248,7 +248,7 @@ class Sampler:
         Returns
         -------
         dict[str, float]
-            Name → µs per call, in the order of the round; empty if it was cancelled.
+            Name → µs per call, in the order of the round; empty if it was canceled.
         """
         for name, series in self._series.items():
             if not series.batch:

@@ -109,7 +109,7 @@ def stopwatch_for(device: str | None = None, clock: Clock = time.perf_counter_ns
     ----------
     device
         ``cpu``, ``cuda``, ``cuda:1``. If unknown, CUDA is assumed if this process has already
-        initialised it. Checking must not initialise it, which takes a second and memory.
+        initialized it. Checking must not initialize it, which takes a second and memory.
     """
     if device is None:
         started = torch.cuda.is_available() and torch.cuda.is_initialized()  # type: ignore[no-untyped-call]

@@ -59,7 +59,7 @@ def time_calls(
     Returns
     -------
     dict[str, Timing]
-        Empty if it was cancelled in the first round; if later, from the rounds before. Medians and
+        Empty if it was canceled in the first round; if later, from the rounds before. Medians and
         intervals are in microseconds per call and include about 30 ns of the loop.
     """
     if not calls:

@@ -114,7 +114,7 @@ def compile_cell(line: str, cell: str | None = None) -> None:
     except KeyboardInterrupt:
         what_remains = "the report keeps the results so far"
         raise Interrupted(
-            f"your call ran; {'the inspection was cancelled' if report is None else what_remains}."
+            f"your call ran; {'the inspection was canceled' if report is None else what_remains}."
         ) from None
 
 

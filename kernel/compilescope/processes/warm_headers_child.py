@@ -14,7 +14,7 @@ from .child import prefer_for_oom_kill
 def main(marker: Path) -> None:
     """Precompiles, and notes in ``marker`` what there is now; ends when its standard input does.
 
-    torch builds for the processor alone: a GPU is not initialised for this.
+    torch builds for the processor alone: a GPU is not initialized for this.
     """
     threading.Thread(target=_end_with_parent, name="compilescope-parent", daemon=True).start()
     os.nice(19)

@@ -35,14 +35,14 @@ class Cancelled(Exception):  # noqa: N818 - nothing went wrong
 
 
 class Monitor:
-    """Passes steps on, and stops the work at the next step once it is cancelled."""
+    """Passes steps on, and stops the work at the next step once it is canceled."""
 
     def __init__(self, report: Report | None = None) -> None:
         self._report = report
         self._cancelled = threading.Event()
         self._lock = threading.RLock()
         self._interruptible: int | None = None
-        """The thread to interrupt when the work is cancelled."""
+        """The thread to interrupt when the work is canceled."""
         self._is_interrupted = False
         """Whether a thread was told to raise an interrupt, which it may not have done yet."""
         self._interrupts = Interrupts()
@@ -52,8 +52,8 @@ class Monitor:
 
         Raises
         ------
-        Cancelled
-            The work was cancelled meanwhile.
+        Canceled
+            The work was canceled meanwhile.
         KeyboardInterrupt
             It was interrupted, and what ran just then swallowed that.
         """
@@ -67,7 +67,7 @@ class Monitor:
             self._report(Progress(step=step, variant=variant, fraction=fraction))
 
     def check(self) -> None:
-        """Raises `Cancelled` if the work was cancelled, or an interrupt that was swallowed.
+        """Raises `Cancelled` if the work was canceled, or an interrupt that was swallowed.
 
         Called where something failed, too: an import that is interrupted may raise ``TypeError``,
         which says nothing of what was compiled.
@@ -77,7 +77,7 @@ class Monitor:
             raise Cancelled
 
     def within(self, report: Report) -> Monitor:
-        """A monitor for a part of the work: its steps go to ``report``; cancelled they are as one.
+        """A monitor for a part of the work: its steps go to ``report``; canceled they are as one.
 
         ``report`` is called before a step begins, and passes it on as it sees fit.
         """
@@ -104,8 +104,8 @@ class Monitor:
 
         Raises
         ------
-        Cancelled
-            The work was cancelled, before the block or in it.
+        Canceled
+            The work was canceled, before the block or in it.
         """
         thread = threading.get_ident()
         if thread == threading.main_thread().ident:

@@ -92,7 +92,7 @@ class Part(Struct):
     """A part of a call's time, shown as a segment of a bar."""
 
     kind: LayerKind
-    """The layer that gives the part its colour."""
+    """The layer that gives the part its color."""
     title: str
     us: float
     share: float

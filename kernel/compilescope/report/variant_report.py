@@ -110,7 +110,7 @@ class VariantReport(Struct):
     """Which of these ways is recommended for which objective, in a sentence, or why none is."""
     ways_not_tried: list[str] = []
     """Names of the ways that could be tried here but were not: they were not selected, or the study
-    was cancelled before them."""
+    was canceled before them."""
     package: Package | None = None
     """The subject compiled ahead of time."""
     earlier: bool = False

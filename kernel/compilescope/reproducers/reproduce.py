@@ -129,7 +129,7 @@ def smaller(
         reproducer = Reproducer(**asdict(whole))
         if ended.how != "done":
             reproducer.why = (
-                "It was not made smaller: the work was cancelled."
+                "It was not made smaller: the work was canceled."
                 if ended.how == "cancelled"
                 else f"It was not made smaller: the process died, {describe_exit(ended.exit_code)}."
             )
@@ -251,7 +251,7 @@ def _try(program: Program, reproducer: Reproducer, cancelled: Callable[[], bool]
         cancelled=cancelled,
     )
     if ended.how == "cancelled":
-        reproducer.why = "Its process was ended because the work was cancelled."
+        reproducer.why = "Its process was ended because the work was canceled."
     elif ended.how == "timeout":
         reproducer.tried = "failed"
         reproducer.why = f"It was ended after {TIMEOUT_S:g} s."

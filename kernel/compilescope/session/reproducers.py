@@ -28,7 +28,7 @@ class Reproducers:
     Parameters
     ----------
     jobs
-        Where the jobs are listed and cancelled.
+        Where the jobs are listed and canceled.
     """
 
     def __init__(self, jobs: Jobs) -> None:

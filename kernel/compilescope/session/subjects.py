@@ -30,7 +30,7 @@ class Subjects:
     Parameters
     ----------
     jobs
-        Those of a subject that is dropped are cancelled.
+        Those of a subject that is dropped are canceled.
     """
 
     def __init__(self, jobs: Jobs) -> None:

@@ -115,7 +115,7 @@ def _profiled(
 ) -> timers.Profiler:
     """Warms up, then profiles calls until the time is up: one at least.
 
-    State carries over from call to call: restoring it would make an optimiser's step recompile,
+    State carries over from call to call: restoring it would make an optimizer's step recompile,
     and would evict other data from the caches.
     """
     call = _call(study, built)
@@ -147,7 +147,7 @@ def _with_first_calls(
 ) -> Runs:
     """Adds calls from the initial state, for graphs that run only then.
 
-    An optimiser's first step differs from later ones.
+    An optimizer's first step differs from later ones.
     """
     for _ in range(_FIRST_CALLS):
         profiler.profile(_call(study, built), calls=1, before=study.snapshot.restore)

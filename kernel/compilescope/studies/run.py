@@ -118,8 +118,8 @@ def study_variants(
 
     Raises
     ------
-    Cancelled
-        The monitor was cancelled.
+    Canceled
+        The monitor was canceled.
     """
     runs = [
         (STUDIES[name], variant)

@@ -45,7 +45,7 @@ OTHER_STEPS = "The instrumented build has different steps than the code shown."
 NOT_REACHED = "{} of the {} steps were not executed: a branch that was not taken."
 APART = (
     "The steps add up to {sum:.1f} µs, but the uninstrumented call takes {whole:.1f} µs. The cost "
-    "of each clock read, {mark:.0f} ns, is subtracted; its effect on neighbouring steps is not. "
+    "of each clock read, {mark:.0f} ns, is subtracted; its effect on neighboring steps is not. "
     "A loop's steps count once."
 )
 HOW: dict[Artifact, str] = {

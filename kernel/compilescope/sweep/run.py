@@ -34,7 +34,7 @@ TRIES = 3
 
 _POLL_S = 0.2
 _ENDING_S = 15.0
-"""How long a cancelled sweep waits for its processes to end."""
+"""How long a canceled sweep waits for its processes to end."""
 
 _log = logging.getLogger(__name__)
 _numbers = itertools.count(1)

@@ -16,7 +16,7 @@ def follow(
     show: Callable[[Progress], None],
     progress: Callable[[Sweep, SweepCell], None] | None = None,
 ) -> None:
-    """Waits for a sweep. An interrupt ends it: finished cells stay, the rest are cancelled.
+    """Waits for a sweep. An interrupt ends it: finished cells stay, the rest are canceled.
 
     Parameters
     ----------

@@ -27,8 +27,8 @@ def add_assembly(variant: VariantReport, pool: WorkerPool, monitor: Monitor) -> 
     ------
     CompilescopeError
         The target's process failed.
-    Cancelled
-        The monitor was cancelled.
+    Canceled
+        The monitor was canceled.
     """
     assert variant.target is not None, "it is a target's variant"
     by_source: dict[str, list[Kernel]] = {}

@@ -1,4 +1,4 @@
-"""The devices that code can be generated for: the catalogue's, this machine's, the user's own."""
+"""The devices that code can be generated for: the catalog's, this machine's, the user's own."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 import torch
 
-from ..report import devices as catalogue
+from ..report import devices as catalog
 from ..report.devices import Build, Device, Source
 from ..report.errors import CompilescopeError
 from ..report.given_values import check_text
@@ -102,7 +102,7 @@ def add(name: str, *, like: str, **figures: Any) -> Device:
         raise CompilescopeError(
             f"{name!r} cannot be a target's name.", remedy="Use letters and digits: 'my-gpu'."
         )
-    if target == THIS or target in _catalogued():
+    if target == THIS or target in _cataloged():
         raise CompilescopeError(
             f"There is a target {target!r} already.",
             "Its figures are the vendor's.",
@@ -165,7 +165,7 @@ def unavailable() -> str:
 
 def _this_device() -> Device:
     properties = devices.first_gpu()
-    specified = catalogue.find(properties.name)
+    specified = catalog.find(properties.name)
     alike = specified if specified is not None and specified.build else _same_kind(properties.arch)
     blocks = alike.build.blocks_per_multiprocessor if alike and alike.build else 16
     figures = {
@@ -188,7 +188,7 @@ def _this_device() -> Device:
 
 def _same_kind(arch: str) -> Device | None:
     return next(
-        (device for device in _catalogued().values() if device.build and device.build.arch == arch),
+        (device for device in _cataloged().values() if device.build and device.build.arch == arch),
         None,
     )
 
@@ -216,14 +216,14 @@ def _check(device: Device) -> None:
 
 
 def _all() -> dict[str, Device]:
-    return _catalogued() | _custom
+    return _cataloged() | _custom
 
 
 @functools.cache
-def _catalogued() -> dict[str, Device]:
+def _cataloged() -> dict[str, Device]:
     return {
         DEVICE.target: DEVICE
-        for DEVICE in catalogue.DEVICES
+        for DEVICE in catalog.DEVICES
         if DEVICE.target and DEVICE.build is not None
     }
 

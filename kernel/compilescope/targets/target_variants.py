@@ -80,8 +80,8 @@ def generate(
 
     Raises
     ------
-    Cancelled
-        The monitor was cancelled; the target's process has ended.
+    Canceled
+        The monitor was canceled; the target's process has ended.
     """
     variant = variants[name]
     pool = shared_pool()

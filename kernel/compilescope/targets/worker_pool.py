@@ -53,7 +53,7 @@ class WorkerPool:
         target
             Its name; for an interpreter it makes no difference.
         monitor
-            Told the steps that the process takes. Once cancelled, the process is ended.
+            Told the steps that the process takes. Once canceled, the process is ended.
         role
             compiler: in the target's world. interpreter: where Triton's kernels run on the CPU.
 
@@ -61,8 +61,8 @@ class WorkerPool:
         ------
         CompilescopeError
             What the answer failed with, or how the process ended before it had one.
-        Cancelled
-            The monitor was cancelled.
+        Canceled
+            The monitor was canceled.
         """
         if reason := known_devices.unavailable():
             raise CompilescopeError("Nothing can be generated for a target here.", reason)

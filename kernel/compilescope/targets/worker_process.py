@@ -21,7 +21,7 @@ from ..report.problem import Problem
 from .wire import Answer, Enter, Failed, Message, Outdated, Question, Role, Step, read, write
 
 _POLL_S = 0.1
-"""How often an asker looks whether it was cancelled."""
+"""How often an asker looks whether it was canceled."""
 
 _UNWANTED = (*runner.UNWANTED, "TORCH_LOGS", "TRITON_INTERPRET")
 _HIDDEN = {"CUDA_VISIBLE_DEVICES": "", "HIP_VISIBLE_DEVICES": "", "ROCR_VISIBLE_DEVICES": ""}
@@ -110,8 +110,8 @@ class WorkerProcess:
             The process ended meanwhile.
         Restart
             The process can answer nothing any more, and has to be replaced.
-        Cancelled
-            It was cancelled, and the process ended.
+        Canceled
+            It was canceled, and the process ended.
         """
         self._send(question)
         try:

@@ -77,7 +77,7 @@ class ComparingStage(Stage):
     devices
         The GPUs whose random numbers it may draw.
     undefined
-        The indices of the outputs that torch leaves uninitialised: they are not compared.
+        The indices of the outputs that torch leaves uninitialized: they are not compared.
     kernels
         How many kernels of the graph may round differently from those of the wrapper.
     """

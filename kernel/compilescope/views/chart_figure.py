@@ -25,7 +25,7 @@ class Part:
     """Its meaning; empty if its length is zero."""
     width: float
     """In pixels."""
-    colour: str
+    color: str
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class BarFigure(Figure):  # type: ignore[misc]
         rows = []
         for at, name in enumerate(names):
             parts = [
-                Part(_meaning(bar, at), scale * bar.x[at], _colour(bar, at)) for bar in self.data
+                Part(_meaning(bar, at), scale * bar.x[at], _color(bar, at)) for bar in self.data
             ]
             texts = [part.meaning for part in parts] + [speedups.get(name, "")]
             rows.append(Row(name, parts, ", ".join(filter(None, texts))))
@@ -81,6 +81,6 @@ def _meaning(bar: Any, at: int) -> str:
     return f"{bar.name} {wording.duration(1e6 * bar.x[at])}" if bar.x[at] else ""
 
 
-def _colour(bar: Any, at: int) -> str:
-    colour = bar.marker.color
-    return colour if isinstance(colour, str) else str(colour[at])
+def _color(bar: Any, at: int) -> str:
+    color = bar.marker.color
+    return color if isinstance(color, str) else str(color[at])

@@ -14,13 +14,13 @@ from .wrapper_pairs import compared
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
-# A grey that reads on white and on near-black: the charts have no background of their own.
+# A gray that reads on white and on near-black: the charts have no background of their own.
 _INK = "#808890"
 _GRID = "rgba(128,128,128,0.22)"
 _CHARACTER, _GAP = 7, 8
 """The largest width of a label's character, and the space before the label, in pixels."""
 _BAR, _BASELINE = "#3b7ddd", "#8c959f"
-_PART_COLOURS = {
+_PART_COLORS = {
     "dynamo": "#3b7ddd",
     "guards": "#8fb8f0",
     "aot_autograd": "#2a9d8f",
@@ -121,7 +121,7 @@ def compile_times(report: Report) -> Figure | None:
             y=[name for name, _ in built],
             name=FIRST_CALL_PARTS[part],
             orientation="h",
-            marker={"color": _PART_COLOURS[part]},
+            marker={"color": _PART_COLORS[part]},
             hovertemplate="%{y}: %{x:.2f} s<extra>%{fullData.name}</extra>",
         )
         for part in parts

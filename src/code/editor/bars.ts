@@ -9,7 +9,7 @@ import { linksField, setLinks } from './links';
 /**
  * The gutter of small bars: which lines have a partner on the other side.
  *
- * Colour and shape say which; a hollow bar stands for a launch without a partner. Made for the
+ * Color and shape say which; a hollow bar stands for a launch without a partner. Made for the
  * visible lines only.
  *
  * @param select Called with the region whose bar was clicked.
@@ -58,7 +58,7 @@ export function partnerBars(
 
 function shapeClass(bar: IBar | null | undefined): string {
   return bar
-    ? `colour${bar.colour} jp-Compilescope-code-shape${bar.shape}`
+    ? `color${bar.color} jp-Compilescope-code-shape${bar.shape}`
     : 'plain';
 }
 

@@ -35,7 +35,7 @@ const costsField = StateField.define<IDrawnCosts>({
 
 /**
  * The gutter that says what each step costs the host: at its first line the time as a figure and a
- * bar, and along all its lines the colour of its kind. It takes no room while nothing is known.
+ * bar, and along all its lines the color of its kind. It takes no room while nothing is known.
  *
  * Gutters are hidden from screen readers: `moved` is told of the cursor's line, so that what
  * stands here is said elsewhere.

@@ -1,14 +1,14 @@
-/** Colours that the style sheet defines for linked lines. */
-export const COLOURS = 6;
+/** Colors that the style sheet defines for linked lines. */
+export const COLORS = 6;
 
-/** Shapes of the bars; with the colours they distinguish 24 neighbours, without them 4. */
+/** Shapes of the bars; with the colors they distinguish 24 neighbors, without them 4. */
 export const SHAPES = 4;
 
 /**
  * How a key's bar looks.
  */
 export interface IBar {
-  colour: number;
+  color: number;
   shape: number;
 }
 
@@ -23,8 +23,8 @@ export interface IKeys {
 /**
  * Give every key that both texts have a bar.
  *
- * Launches get a colour and a shape, neighbours different ones in both, so that they are told
- * apart without colour too. The rest gets null: a plain bar.
+ * Launches get a color and a shape, neighbors different ones in both, so that they are told
+ * apart without color too. The rest gets null: a plain bar.
  *
  * @param left The left text's keys, in the order of their lines.
  * @param right The right text's keys.
@@ -38,9 +38,9 @@ export function assignBars(
   let i = 0;
   for (const key of left.main) {
     if (others.has(key) && !bars.has(key)) {
-      // The shape advances once more every 12 keys: else the 6 colours and 4 shapes repeat there.
+      // The shape advances once more every 12 keys: else the 6 colors and 4 shapes repeat there.
       const shape = (i + Math.floor(i / 12)) % SHAPES;
-      bars.set(key, { colour: i % COLOURS, shape });
+      bars.set(key, { color: i % COLORS, shape });
       i++;
     }
   }

@@ -23,7 +23,7 @@ export interface IOwners {
   readonly types: ReadonlyMap<string, string>;
 
   /**
-   * How many nodes got their module from their neighbours.
+   * How many nodes got their module from their neighbors.
    */
   readonly inferred: number;
 }

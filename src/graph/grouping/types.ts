@@ -69,7 +69,7 @@ export interface IGrouping {
   readonly groupPlace: Float64Array;
 
   /**
-   * How many nodes got their module from their neighbours.
+   * How many nodes got their module from their neighbors.
    */
   readonly inferred: number;
 }

@@ -4,12 +4,12 @@ import { SPACING } from './types';
 const SWEEPS = 10;
 
 /**
- * The middles of all items: each near its neighbours, long edges straight, the
+ * The middles of all items: each near its neighbors, long edges straight, the
  * order in the ranks kept and nothing touching.
  *
  * Each rank in turn is put where the rank before it wants it: the places that
  * are nearest to the desired ones, by least squares, with the distances kept (a
- * regression on a monotone sequence, solved exactly by pooling neighbours).
+ * regression on a monotone sequence, solved exactly by pooling neighbors).
  */
 export function* assignX(
   chains: IChains,
@@ -52,7 +52,7 @@ export function* assignX(
           }
         }
         desired[item] = weight > 0 ? sum / weight : x[item];
-        // What has no neighbours there gives way.
+        // What has no neighbors there gives way.
         force[item] =
           weight > 0
             ? chains.isBend(item)

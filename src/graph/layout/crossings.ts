@@ -3,7 +3,7 @@ import type { IChains, ISegment } from './chains';
 /**
  * Items in each rank, from left to right, ordered so that few edges cross.
  *
- * Sweeps down and up put each item at the mean of its neighbours; the best order
+ * Sweeps down and up put each item at the mean of its neighbors; the best order
  * that was met is kept. Stops when sweeps no longer help, or when enough was
  * tried.
  */
@@ -65,7 +65,7 @@ export function* orderRanks(
 }
 
 /**
- * An order to begin with: as a walk from item to neighbour meets them, so that
+ * An order to begin with: as a walk from item to neighbor meets them, so that
  * what belongs together stands together.
  */
 function firstOrder(

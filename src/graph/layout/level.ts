@@ -49,7 +49,7 @@ export function* layoutLevel(
   const chains = buildChains(count, edges, ranks, level.widths);
   const order = yield* orderRanks(chains, level.places);
   yield;
-  const centres = yield* assignX(chains, order);
+  const centers = yield* assignX(chains, order);
   yield;
 
   // The height of every rank, and the room below it for slanting edges.
@@ -61,7 +61,7 @@ export function* layoutLevel(
   const slant = new Float64Array(rankCount);
   for (const segment of chains.segments) {
     const dx = Math.abs(
-      centres[segment.a] + segment.aX - centres[segment.b] - segment.bX
+      centers[segment.a] + segment.aX - centers[segment.b] - segment.bX
     );
     const rank = chains.ranks[segment.a];
     slant[rank] = Math.max(slant[rank], dx);
@@ -77,8 +77,8 @@ export function* layoutLevel(
   let left = Infinity;
   let right = -Infinity;
   for (let i = 0; i < chains.widths.length; i++) {
-    left = Math.min(left, centres[i] - chains.widths[i] / 2);
-    right = Math.max(right, centres[i] + chains.widths[i] / 2);
+    left = Math.min(left, centers[i] - chains.widths[i] / 2);
+    right = Math.max(right, centers[i] + chains.widths[i] / 2);
   }
   if (chains.widths.length === 0) {
     left = right = 0;
@@ -86,11 +86,11 @@ export function* layoutLevel(
   const x = new Float64Array(count);
   const y = new Float64Array(count);
   for (let i = 0; i < count; i++) {
-    x[i] = centres[i] - level.widths[i] / 2 - left;
+    x[i] = centers[i] - level.widths[i] / 2 - left;
     y[i] = level.kinds[i] === 2 ? height : top[ranks[i]];
   }
 
-  const ends = untangled(edges, chains, centres);
+  const ends = untangled(edges, chains, centers);
   const routes = edges.map((edge, i) => {
     const via = chains.routes[i];
     if (!via) {
@@ -106,8 +106,8 @@ export function* layoutLevel(
     }
     for (const dummy of via) {
       const rank = chains.ranks[dummy];
-      points.push(centres[dummy] - left, top[rank]);
-      points.push(centres[dummy] - left, top[rank] + tall[rank]);
+      points.push(centers[dummy] - left, top[rank]);
+      points.push(centers[dummy] - left, top[rank] + tall[rank]);
     }
     points.push(x[edge.to] + ends[i], y[edge.to]);
     return turned[i] ? reversed(points) : points;
@@ -121,7 +121,7 @@ export function* layoutLevel(
 function untangled(
   edges: readonly ILevelEdge[],
   chains: IChains,
-  centres: Float64Array
+  centers: Float64Array
 ): number[] {
   const ends = edges.map(edge => edge.toX);
   const byTarget = new Map<number, number[]>();
@@ -135,8 +135,8 @@ function untangled(
       const via = chains.routes[i]!;
       const { from: source, fromX } = edges[i];
       return via.length > 0
-        ? centres[via[via.length - 1]]
-        : centres[source] - chains.widths[source] / 2 + fromX;
+        ? centers[via[via.length - 1]]
+        : centers[source] - chains.widths[source] / 2 + fromX;
     };
     const places = into.map(i => ends[i]).sort((a, b) => a - b);
     into.sort((a, b) => from(a) - from(b));

@@ -94,13 +94,13 @@ export class CanvasPen implements IPen {
       context.setLineDash([]);
       context.strokeText(text, x, y);
     }
-    context.fillStyle = style.colour;
+    context.fillStyle = style.color;
     context.fillText(text, x, y);
   }
 
-  private _stroke({ colour, width, dash, alpha = 1 }: IStroke): void {
+  private _stroke({ color, width, dash, alpha = 1 }: IStroke): void {
     const { _context: context } = this;
-    context.strokeStyle = colour;
+    context.strokeStyle = color;
     context.lineWidth = width;
     context.lineCap = 'round';
     context.lineJoin = 'round';

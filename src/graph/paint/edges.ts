@@ -34,21 +34,21 @@ export function paintEdges(
     }
   }
   const base = scale < 0.5 ? 0.6 / Math.max(scale, 0.02) : 1.2;
-  const colour = theme.edge;
-  pen.curves(points, thin, { colour, width: Math.min(base, 18) });
+  const color = theme.edge;
+  pen.curves(points, thin, { color, width: Math.min(base, 18) });
   pen.curves(points, thick, {
-    colour,
+    color,
     width: Math.min(base * 2, 26)
   });
   if (scale >= DETAIL.name) {
-    pen.heads(tips, 6, colour);
+    pen.heads(tips, 6, color);
   }
   if (scale >= DETAIL.text) {
     for (const edge of edges) {
       if (counts[edge] > 1 && to[edge] >= 0) {
         const end = starts[edge + 1];
         pen.text(`${counts[edge]}`, points[end - 2] + 5, points[end - 1] - 19, {
-          colour: theme.muted,
+          color: theme.muted,
           size: 10,
           family: theme.mono
         });

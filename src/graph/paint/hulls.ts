@@ -43,28 +43,21 @@ export function paintHulls(
     }
   }
   for (const [fusion, { inside, ranges }] of seen) {
-    const colour = colourOf(picture, fusion);
-    const border = theme.mix(colour, theme.background, 0.5);
-    const fill = theme.mix(colour, theme.background, 0.18);
+    const color = colorOf(picture, fusion);
+    const border = theme.mix(color, theme.background, 0.5);
+    const fill = theme.mix(color, theme.background, 0.18);
     // First what will be the border, a little larger, then the skin on it.
-    for (const [colour, more] of [
+    for (const [color, more] of [
       [border, 1.3],
       [fill, 0]
     ] as const) {
       if (ranges.length > 0) {
-        pen.curves(layout.points, ranges, { colour, width: 14 + 2 * more });
+        pen.curves(layout.points, ranges, { color, width: 14 + 2 * more });
       }
       for (const node of inside) {
         const { x, y, width, height } = scene.box(node)!;
         const pad = PAD + more;
-        pen.rect(
-          x - pad,
-          y - pad,
-          width + 2 * pad,
-          height + 2 * pad,
-          9,
-          colour
-        );
+        pen.rect(x - pad, y - pad, width + 2 * pad, height + 2 * pad, 9, color);
       }
     }
   }
@@ -95,7 +88,7 @@ export function paintHullNames(
       x - PAD + 2,
       y - PAD - 5,
       {
-        colour: theme.mix(colourOf(picture, fusion), theme.text, 0.55),
+        color: theme.mix(colorOf(picture, fusion), theme.text, 0.55),
         halo: groundOf(picture, top),
         size: 9.4,
         family: theme.mono,
@@ -105,13 +98,13 @@ export function paintHullNames(
   }
 }
 
-function colourOf({ colouring, theme }: IPicture, fusion: IFusion): string {
-  const swatch = colouring.swatches[colouring.of[fusion.drawn[0]]];
-  return theme.colours[swatch?.colour ?? -1] ?? theme.muted;
+function colorOf({ coloring, theme }: IPicture, fusion: IFusion): string {
+  const swatch = coloring.swatches[coloring.of[fusion.drawn[0]]];
+  return theme.colors[swatch?.color ?? -1] ?? theme.muted;
 }
 
 /**
- * The colour of what a node stands on.
+ * The color of what a node stands on.
  */
 function groundOf({ scene, theme }: IPicture, node: number): string {
   const group = scene.parent(node);

@@ -64,14 +64,14 @@ export function paint(
 }
 
 /**
- * The colour of a node's swatch; null if it has none.
+ * The color of a node's swatch; null if it has none.
  */
-function swatchColour(
-  { colouring, theme }: IPicture,
+function swatchColor(
+  { coloring, theme }: IPicture,
   swatch: number
 ): string | null {
-  const colour = colouring.swatches[swatch]?.colour ?? -1;
-  return colour < 0 ? null : theme.colours[colour];
+  const color = coloring.swatches[swatch]?.color ?? -1;
+  return color < 0 ? null : theme.colors[color];
 }
 
 function paintNode(
@@ -80,21 +80,21 @@ function paintNode(
   node: number,
   scale: number
 ): void {
-  const { scene, theme, colouring } = picture;
+  const { scene, theme, coloring } = picture;
   const { x, y, width, height } = scene.box(node)!;
   const { op, name: fullName } = scene.graph.nodes[node];
   const isGhost = fullName.startsWith(GHOST);
   const isPlain = !scene.texts[node].target;
-  const swatch = colouring.swatches[colouring.of[node]];
-  const colour = swatchColour(picture, colouring.of[node]);
-  const fill = colour ? theme.mix(colour, theme.box, 0.1) : theme.box;
+  const swatch = coloring.swatches[coloring.of[node]];
+  const color = swatchColor(picture, coloring.of[node]);
+  const fill = color ? theme.mix(color, theme.box, 0.1) : theme.box;
   pen.rect(x, y, width, height, isPlain ? height / 2 : 4, fill, {
-    colour: colour ? theme.mix(colour, theme.border, 0.55) : theme.border,
+    color: color ? theme.mix(color, theme.border, 0.55) : theme.border,
     width: 1,
     dash: isGhost ? [4, 3] : undefined
   });
-  if (colour && !isPlain) {
-    paintBar(pen, x, y, height, colour, swatch?.shape ?? 0);
+  if (color && !isPlain) {
+    paintBar(pen, x, y, height, color, swatch?.shape ?? 0);
   }
   if (scale < DETAIL.name) {
     return;
@@ -103,9 +103,9 @@ function paintNode(
   const left = x + BOX.padding + BOX.bar - (isPlain ? 2 : 1);
   const right = x + width - BOX.padding;
   const text = isGhost ? theme.muted : theme.text;
-  const small = { colour: theme.muted, size: 10.2, family: theme.mono };
+  const small = { color: theme.muted, size: 10.2, family: theme.mono };
   if (isPlain) {
-    const style = { colour: text, size: 11.5, family: theme.mono };
+    const style = { color: text, size: 11.5, family: theme.mono };
     const isBold = op === 'output';
     pen.text(name, left, y + 16, { ...style, weight: isBold ? 600 : 400 });
     if (scale >= DETAIL.text && shape) {
@@ -115,14 +115,14 @@ function paintNode(
   }
   const below = scale >= DETAIL.text;
   pen.text(name, left, y + (below ? 16 : 24), {
-    colour: text,
+    color: text,
     size: 12,
     family: theme.mono,
     weight: 600
   });
   if (swatch?.sign) {
     pen.text(swatch.sign, right, y + 16, {
-      colour: colour ?? theme.text,
+      color: color ?? theme.text,
       size: 13,
       family: theme.mono,
       weight: 700,
@@ -138,35 +138,35 @@ function paintNode(
 }
 
 /**
- * The bar at a node's left side: colour and shape say which swatch.
+ * The bar at a node's left side: color and shape say which swatch.
  */
 function paintBar(
   pen: IPen,
   x: number,
   y: number,
   height: number,
-  colour: string,
+  color: string,
   shape: number
 ): void {
   const top = y + 4;
   const tall = height - 8;
   const left = x + 3.5;
   if (shape === 0) {
-    pen.rect(left, top, 4, tall, 0, colour);
+    pen.rect(left, top, 4, tall, 0, color);
   } else if (shape === 1) {
-    pen.rect(left, top, 1.5, tall, 0, colour);
-    pen.rect(left + 2.8, top, 1.5, tall, 0, colour);
+    pen.rect(left, top, 1.5, tall, 0, color);
+    pen.rect(left + 2.8, top, 1.5, tall, 0, color);
   } else {
     const part = shape === 2 ? 7 : 3.4;
     const gap = shape === 2 ? 4.5 : 3.2;
     for (let at = 0; at < tall - 0.5; at += part + gap) {
-      pen.rect(left, top + at, 4, Math.min(part, tall - at), 0, colour);
+      pen.rect(left, top + at, 4, Math.min(part, tall - at), 0, color);
     }
   }
 }
 
 /**
- * Nodes too small to be told from a dot, a colour at a time.
+ * Nodes too small to be told from a dot, a color at a time.
  */
 function paintSpecks(
   pen: IPen,
@@ -176,8 +176,8 @@ function paintSpecks(
   const { scene, theme } = picture;
   for (const node of nodes) {
     const { x, y, width, height } = scene.box(node)!;
-    const colour = swatchColour(picture, picture.colouring.of[node]);
-    pen.rect(x, y, width, height, 0, colour ?? theme.edge);
+    const color = swatchColor(picture, picture.coloring.of[node]);
+    pen.rect(x, y, width, height, 0, color ?? theme.edge);
   }
 }
 
@@ -191,7 +191,7 @@ function paintOpenGroup(
   const { depth } = scene.grouping.groups[item - scene.nodeCount];
   const fill = groupFill(theme, depth);
   pen.rect(x, y, width, height, scale < DETAIL.box ? 0 : 6, fill, {
-    colour: theme.border,
+    color: theme.border,
     width: Math.min(4, 1 / Math.min(1, 2 * scale))
   });
 }
@@ -216,15 +216,15 @@ function paintGroupName(
     theme.fills[(group.depth + 1) % 2]
   );
   pen.text('▾', x + 8, y + 18, {
-    colour: theme.muted,
+    color: theme.muted,
     size: 12,
     family: theme.font
   });
-  const style = { family: theme.mono, colour: theme.text, size: 12 };
+  const style = { family: theme.mono, color: theme.text, size: 12 };
   pen.text(label, x + 22, y + 18, { ...style, weight: 600 });
   pen.text(type, x + 22 + (label.length + 1) * BOX.letter, y + 18, {
     ...style,
-    colour: theme.muted,
+    color: theme.muted,
     size: 10.2
   });
 }
@@ -238,23 +238,23 @@ function paintClosedGroup(
   const { scene, theme } = picture;
   const { x, y, width, height } = scene.box(item)!;
   const group = scene.grouping.groups[item - scene.nodeCount];
-  const stroke = { colour: theme.border, width: 1 };
+  const stroke = { color: theme.border, width: 1 };
   if (scale >= DETAIL.box) {
     // A card with others below it: there is something inside.
     pen.rect(x + 4, y + 4, width, height, 6, theme.fills[0], stroke);
   }
   pen.rect(x, y, width, height, scale < DETAIL.box ? 0 : 6, theme.box, {
-    colour: theme.muted,
+    color: theme.muted,
     width: 1
   });
   let left = x + 1;
   const strip = scale < DETAIL.name ? height - 2 : 5;
   for (const [swatch, share] of picture.shares(item - scene.nodeCount)) {
     const part = share * (width - 2);
-    const colour = swatchColour(picture, swatch);
-    if (colour) {
+    const color = swatchColor(picture, swatch);
+    if (color) {
       const tint = scale < DETAIL.name ? 0.5 : 1;
-      const fill = theme.mix(colour, theme.box, tint);
+      const fill = theme.mix(color, theme.box, tint);
       pen.rect(left, y + height - strip - 1, part, strip, 0, fill);
     }
     left += part;
@@ -262,11 +262,11 @@ function paintClosedGroup(
   if (scale < DETAIL.name) {
     return;
   }
-  const style = { family: theme.mono, colour: theme.text, size: 12 };
+  const style = { family: theme.mono, color: theme.text, size: 12 };
   pen.text('▸', x + 9, y + 17, {
     ...style,
     family: theme.font,
-    colour: theme.muted
+    color: theme.muted
   });
   pen.text(shorten(group.label, BOX.nameLength), x + 23, y + 17, {
     ...style,
@@ -279,7 +279,7 @@ function paintClosedGroup(
       y + 32,
       {
         ...style,
-        colour: theme.muted,
+        color: theme.muted,
         size: 10.2
       }
     );

@@ -2,7 +2,7 @@
  * How a line is drawn.
  */
 export interface IStroke {
-  readonly colour: string;
+  readonly color: string;
   readonly width: number;
   readonly dash?: readonly number[];
   readonly alpha?: number;
@@ -12,14 +12,14 @@ export interface IStroke {
  * How a text is set.
  */
 export interface ITextStyle {
-  readonly colour: string;
+  readonly color: string;
   readonly size: number;
   readonly family: string;
   readonly weight?: number;
   readonly anchor?: 'start' | 'middle' | 'end';
 
   /**
-   * The colour around the letters, which keeps them readable on lines.
+   * The color around the letters, which keeps them readable on lines.
    */
   readonly halo?: string;
 }

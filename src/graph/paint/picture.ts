@@ -1,4 +1,4 @@
-import { IColouring } from '../colour/colouring';
+import { IColoring } from '../color/coloring';
 import { IFusion } from '../kernels';
 import { Scene } from './scene';
 import { ITheme } from './theme';
@@ -8,10 +8,10 @@ import { ITheme } from './theme';
  */
 export interface IPicture {
   readonly scene: Scene;
-  readonly colouring: IColouring;
+  readonly coloring: IColoring;
 
   /**
-   * Hulls to draw; empty unless boxes are coloured by kernel.
+   * Hulls to draw; empty unless boxes are colored by kernel.
    */
   readonly fusions: readonly IFusion[];
   readonly theme: ITheme;
@@ -22,7 +22,7 @@ export interface IPicture {
   readonly sizeText: (size: number) => string;
 
   /**
-   * Group → how its nodes' colours are shared out: swatch and share of the
+   * Group → how its nodes' colors are shared out: swatch and share of the
    * nodes, in turn.
    */
   readonly shares: (group: number) => readonly (readonly [number, number])[];

@@ -71,7 +71,7 @@ export class SvgPen implements IPen {
   text(text: string, x: number, y: number, style: ITextStyle): void {
     const anchor = style.anchor ?? 'start';
     this._parts.push(
-      `<text x="${short(x)}" y="${short(y)}" fill="${escape(style.colour)}" ` +
+      `<text x="${short(x)}" y="${short(y)}" fill="${escape(style.color)}" ` +
         `font-size="${style.size}" font-family="${escape(style.family)}"` +
         (style.weight ? ` font-weight="${style.weight}"` : '') +
         (anchor === 'start' ? '' : ` text-anchor="${anchor}"`) +
@@ -113,9 +113,9 @@ function attributes(stroke?: IStroke): string {
   if (!stroke) {
     return '';
   }
-  const { colour, width, dash, alpha } = stroke;
+  const { color, width, dash, alpha } = stroke;
   return (
-    ` stroke="${escape(colour)}" stroke-width="${short(width)}"` +
+    ` stroke="${escape(color)}" stroke-width="${short(width)}"` +
     (dash?.length ? ` stroke-dasharray="${dash.join(' ')}"` : '') +
     (alpha !== undefined ? ` stroke-opacity="${alpha}"` : '')
   );

@@ -1,5 +1,5 @@
 /**
- * The colours and fonts to paint with, as CSS texts.
+ * The colors and fonts to paint with, as CSS texts.
  */
 export interface ITheme {
   readonly background: string;
@@ -19,12 +19,12 @@ export interface ITheme {
   /**
    * The palette.
    */
-  readonly colours: readonly string[];
+  readonly colors: readonly string[];
   readonly font: string;
   readonly mono: string;
 
   /**
-   * A mixture of two colours.
+   * A mixture of two colors.
    *
    * @param share - Of the first, between 0 and 1.
    */
@@ -32,7 +32,7 @@ export interface ITheme {
 }
 
 /**
- * The colour of an open group.
+ * The color of an open group.
  */
 export function groupFill({ fills }: ITheme, depth: number): string {
   return fills[(depth + 1) % 2];
@@ -46,11 +46,11 @@ export function readTheme(element: HTMLElement): ITheme {
   const read = (name: string, otherwise: string) =>
     style.getPropertyValue(name).trim() || otherwise;
   const background = read('--jp-layout-color1', '#ffffff');
-  const mix = colourMixer();
+  const mix = colorMixer();
   // Lines that lie on each other must not add up: nothing shows through.
   const solid = (name: string, otherwise: string, share = 1) => {
-    const colour = read(name, otherwise);
-    return mix(colour, background, share * alphaOf(colour));
+    const color = read(name, otherwise);
+    return mix(color, background, share * alphaOf(color));
   };
   return {
     background,
@@ -65,7 +65,7 @@ export function readTheme(element: HTMLElement): ITheme {
     edge: solid('--jp-ui-font-color3', '#999999', 0.85),
     brand: read('--jp-brand-color1', '#1976d2'),
     hit: read('--jp-warn-color1', '#f57c00'),
-    colours: [0, 1, 2, 3, 4, 5].map(i =>
+    colors: [0, 1, 2, 3, 4, 5].map(i =>
       read(`--jp-compilescope-bar${i}`, '#777777')
     ),
     font: read('--jp-ui-font-family', 'sans-serif'),
@@ -75,10 +75,10 @@ export function readTheme(element: HTMLElement): ITheme {
 }
 
 /**
- * Makes mixtures of colours; remembers them. What it cannot read it leaves as it
+ * Makes mixtures of colors; remembers them. What it cannot read it leaves as it
  * is.
  */
-export function colourMixer(): ITheme['mix'] {
+export function colorMixer(): ITheme['mix'] {
   const known = new Map<string, string>();
   return (a, b, share) => {
     const key = `${a}|${b}|${share}`;
@@ -96,32 +96,32 @@ export function colourMixer(): ITheme['mix'] {
 }
 
 /**
- * How much of a colour does not let through what is behind it.
+ * How much of a color does not let through what is behind it.
  */
-function alphaOf(colour: string): number {
-  const parts = /^rgba\(([^)]*)\)$/.exec(colour)?.[1].match(/[\d.]+/g);
+function alphaOf(color: string): number {
+  const parts = /^rgba\(([^)]*)\)$/.exec(color)?.[1].match(/[\d.]+/g);
   return parts?.length === 4 ? Number(parts[3]) : 1;
 }
 
 /**
- * Red, green and blue of a colour; null if it is written otherwise than in
+ * Red, green and blue of a color; null if it is written otherwise than in
  * figures.
  */
-export function channels(colour: string): [number, number, number] | null {
-  const hex = /^#([0-9a-f]{3,8})$/i.exec(colour)?.[1];
+export function channels(color: string): [number, number, number] | null {
+  const hex = /^#([0-9a-f]{3,8})$/i.exec(color)?.[1];
   if (hex) {
     const size = hex.length < 6 ? 1 : 2;
     const parts = [0, 1, 2].map(i => hex.slice(i * size, (i + 1) * size));
     const [r, g, b] = parts.map(p => parseInt(size === 1 ? p + p : p, 16));
     return [r, g, b];
   }
-  const numbers = /^rgba?\(([^)]*)\)$/.exec(colour)?.[1].match(/[\d.]+/g);
+  const numbers = /^rgba?\(([^)]*)\)$/.exec(color)?.[1].match(/[\d.]+/g);
   if (numbers && numbers.length >= 3) {
     const [r, g, b] = numbers.map(Number);
     return [r, g, b];
   }
   return (
-    ({ white: [255, 255, 255], black: [0, 0, 0] }[colour] as
+    ({ white: [255, 255, 255], black: [0, 0, 0] }[color] as
       [number, number, number] | undefined) ?? null
   );
 }

@@ -17,7 +17,7 @@ export interface ILegendState {
 }
 
 /**
- * What the colours beside the lines mean, and what the steps of each kind cost on either side.
+ * What the colors beside the lines mean, and what the steps of each kind cost on either side.
  */
 export class CostLegend extends ReactWidget {
   constructor(trans: TranslationBundle) {

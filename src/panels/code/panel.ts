@@ -85,7 +85,7 @@ export class CodePanel extends Panel {
       this.addWidget(widget);
     }
     diff.hide();
-    // The split takes what its neighbours leave: a status line of two lines, a toolbar that wraps,
+    // The split takes what its neighbors leave: a status line of two lines, a toolbar that wraps,
     // a diff. A panel does not tell its children of that.
     this._observer.observe(this._split.node);
     for (const type of ['wheel', 'keydown', 'pointerdown']) {

@@ -31,10 +31,10 @@ export function FirstBar(props: {
 }
 
 /**
- * The parts of a first call → the colours of the Compile time view, in the
+ * The parts of a first call → the colors of the Compile time view, in the
  * order in which they come.
  */
-const COLOURS: Readonly<Record<string, string>> = {
+const COLORS: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
     Object.keys(FIRST_CALL_PARTS).map(part => [part, part])
   ),
@@ -42,5 +42,5 @@ const COLOURS: Readonly<Record<string, string>> = {
 };
 
 export function partClass(part: string): string {
-  return `jp-Compilescope-kind jp-mod-${COLOURS[part]}`;
+  return `jp-Compilescope-kind jp-mod-${COLORS[part]}`;
 }

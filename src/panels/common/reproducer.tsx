@@ -75,7 +75,7 @@ export function ReproducerPart(props: {
           : result?.reproducer
             ? result.reproducer.outcome
             : job?.state === 'cancelled'
-              ? trans.__('Cancelled.')
+              ? trans.__('Canceled.')
               : ''}
         {isBusy && job && (
           <button

@@ -4,7 +4,7 @@ import type { Speedup } from '../../protocol/types';
 
 /**
  * How fast a variant is beside another, as the kernel says it: the same words
- * and figure wherever the pair is shown. Grey where nothing is certain.
+ * and figure wherever the pair is shown. Gray where nothing is certain.
  */
 export function SpeedupText(props: {
   speedup: Speedup;

@@ -22,7 +22,7 @@ export interface ITradeOff {
   readonly name: string;
 
   /**
-   * Those of one series share a colour, and a line.
+   * Those of one series share a color, and a line.
    */
   readonly series: string;
 
@@ -91,13 +91,13 @@ export function firstCallAgainstLatency(
       ...allSeries.map((name, place) =>
         frontOf(
           points.filter(({ series }) => series === name),
-          colourOf(place, theme)
+          colorOf(place, theme)
         )
       ),
       ...allSeries.flatMap((name, place) =>
         pointsOf(
           points.filter(({ series }) => series === name),
-          colourOf(place, theme),
+          colorOf(place, theme),
           chosen,
           theme
         )
@@ -127,13 +127,13 @@ export function firstCallAgainstLatency(
 }
 
 /**
- * The colour of a series' points.
+ * The color of a series' points.
  */
-function colourOf(place: number, { series }: IChartTheme): string {
+function colorOf(place: number, { series }: IChartTheme): string {
   return series[place % series.length];
 }
 
-function frontOf(points: readonly IPoint[], colour: string): ITrace {
+function frontOf(points: readonly IPoint[], color: string): ITrace {
   const front = points
     .filter(({ isFront }) => isFront)
     .sort((a, b) => a.x - b.x);
@@ -143,14 +143,14 @@ function frontOf(points: readonly IPoint[], colour: string): ITrace {
     x: front.map(({ x }) => x),
     y: front.map(({ y }) => y),
     // What is as good as a step says: in between there is nothing to be had.
-    line: { color: withOpacity(colour, 0.55), width: 2, shape: 'hv' },
+    line: { color: withOpacity(color, 0.55), width: 2, shape: 'hv' },
     hoverinfo: 'skip'
   };
 }
 
 function pointsOf(
   points: readonly IPoint[],
-  colour: string,
+  color: string,
   chosen: string | null,
   theme: IChartTheme
 ): ITrace[] {
@@ -174,15 +174,11 @@ function pointsOf(
                 : 'circle-open'
         ),
         size: points.map(point => (point.isBest ? 15 : 10)),
-        color: points.map(point => (point.isRight ? colour : theme.bad)),
+        color: points.map(point => (point.isRight ? color : theme.bad)),
         opacity: 1,
         line: {
           color: points.map(point =>
-            point.id === chosen
-              ? theme.text
-              : point.isRight
-                ? colour
-                : theme.bad
+            point.id === chosen ? theme.text : point.isRight ? color : theme.bad
           ),
           width: points.map(({ id }) => (id === chosen ? 2.5 : 1.5))
         }

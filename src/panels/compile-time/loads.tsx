@@ -7,7 +7,7 @@ import { TABLES } from '../../words/tables';
 import { DeclaredCells, declaredHeads } from '../common/tables/declared';
 import { Figures, type IHead } from '../common/tables/figures';
 import { Part } from '../common/study';
-import { kindClass } from './timeline/colours';
+import { kindClass } from './timeline/colors';
 import type { LoadStep } from './timeline/loadPhases';
 
 /**

@@ -1,7 +1,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { formatMicroseconds, formatShare } from '../../words/format';
-import { kindClass } from './timeline/colours';
+import { kindClass } from './timeline/colors';
 import { compareKinds, kindTitle } from './kinds';
 import { runTitle } from './phrases';
 import type { IRunTimes } from './kindTimes';

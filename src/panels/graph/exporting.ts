@@ -13,7 +13,7 @@ const LONGEST = 16000;
 const MOST = 120e6;
 
 /**
- * Save what is laid out, in the theme's colours, as a file.
+ * Save what is laid out, in the theme's colors, as a file.
  *
  * @param name - The file's name without its ending.
  */

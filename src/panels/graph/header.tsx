@@ -1,5 +1,5 @@
 import * as React from 'react';
-import type { ColourMode } from '../../graph/colour/colouring';
+import type { ColorMode } from '../../graph/color/coloring';
 import type { IPrepared } from '../../graph/prepare';
 import { formatCount } from '../../words/format';
 import { Badge } from '../common';
@@ -23,7 +23,7 @@ export function GraphHeader(props: {
    */
   unsaved: string | null;
   hits: { count: number; at: number } | null;
-  mode: ColourMode;
+  mode: ColorMode;
 }): JSX.Element {
   const { context, prepared, absent, layout, unsaved, hits, mode } = props;
   const { trans } = context;
@@ -123,8 +123,8 @@ function whyBasis(
       if (grouping.inferred > 0) {
         sentences.push(
           trans._n(
-            '%2 node without a module is placed with its neighbours.',
-            '%2 nodes without a module are placed with their neighbours.',
+            '%2 node without a module is placed with its neighbors.',
+            '%2 nodes without a module are placed with their neighbors.',
             grouping.inferred,
             formatCount(grouping.inferred)
           )

@@ -12,7 +12,7 @@ import { makeWorker } from '../../graph/worker/factory';
 import type { IGraphData } from './types';
 
 /**
- * Get a stage, with what the way to colour it needs.
+ * Get a stage, with what the way to color it needs.
  *
  * @param isCompared - Whether with a stage before.
  * @param beside - The stage that is shown beside it; null if none is.

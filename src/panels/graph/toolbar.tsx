@@ -2,7 +2,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import type { LabIcon } from '@jupyterlab/ui-components';
 import { caretDownIcon, caretUpIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
-import { COLOUR_MODES } from '../../graph/colour/colouring';
+import { COLOR_MODES } from '../../graph/color/coloring';
 import { stageBefore } from '../../graph/diff/stages';
 import { hasKernelNames, launchTimes } from '../../graph/kernels';
 import { SearchField, Select } from '../common';
@@ -20,7 +20,7 @@ import type { IGraphData, IPaneHandle, ISettings } from './types';
 import { basisTitle, modeTitle } from './words';
 
 /**
- * Why a way to colour cannot be had for a stage; empty if it can.
+ * Why a way to color cannot be had for a stage; empty if it can.
  */
 export function whyNot(
   mode: ISettings['mode'],
@@ -75,7 +75,7 @@ export function GraphToolbar(props: {
 }): JSX.Element {
   const { trans, data, shown, settings, onSettings, handle } = props;
   const bases = ['module', 'function', 'kernel', 'none'] as const;
-  // One that can be coloured so is enough.
+  // One that can be colored so is enough.
   const why = (mode: ISettings['mode']) => {
     const reasons = shown.map(stage => whyNot(mode, data, stage, trans));
     return reasons.includes('') ? '' : reasons[0];
@@ -88,7 +88,7 @@ export function GraphToolbar(props: {
       aria-label={trans.__('Graph')}
     >
       <label className="jp-Compilescope-pick">
-        <span>{trans.__('Colour')}</span>
+        <span>{trans.__('Color')}</span>
         <select
           value={settings.mode}
           title={missing}
@@ -96,7 +96,7 @@ export function GraphToolbar(props: {
             onSettings({ mode: event.currentTarget.value as never })
           }
         >
-          {COLOUR_MODES.map(mode => {
+          {COLOR_MODES.map(mode => {
             const reason = why(mode);
             const title = modeTitle(mode, trans);
             return (

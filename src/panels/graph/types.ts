@@ -1,4 +1,4 @@
-import type { ColourMode } from '../../graph/colour/colouring';
+import type { ColorMode } from '../../graph/color/coloring';
 import type { Basis } from '../../graph/grouping/owners';
 import type { Kernel } from '../../protocol/types';
 
@@ -31,7 +31,7 @@ export interface IGraphData {
  * How graphs are shown, on both sides alike.
  */
 export interface ISettings {
-  readonly mode: ColourMode;
+  readonly mode: ColorMode;
 
   /**
    * Null for the best there is.

@@ -1,5 +1,5 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
-import type { ColourMode, ISwatch } from '../../graph/colour/colouring';
+import type { ColorMode, ISwatch } from '../../graph/color/coloring';
 import type { Basis } from '../../graph/grouping/owners';
 import { STAGES } from '../../protocol/types';
 import { formatCount } from '../../words/format';
@@ -13,9 +13,9 @@ export function stageTitle(stage: string, trans: TranslationBundle): string {
 }
 
 /**
- * What a way to colour is called.
+ * What a way to color is called.
  */
-export function modeTitle(mode: ColourMode, trans: TranslationBundle): string {
+export function modeTitle(mode: ColorMode, trans: TranslationBundle): string {
   return {
     kernel: trans.__('Kernel'),
     time: trans.__('Time'),
@@ -41,7 +41,7 @@ export function basisTitle(basis: Basis, trans: TranslationBundle): string {
  * What an entry of the legend is called.
  */
 export function swatchTitle(
-  mode: ColourMode,
+  mode: ColorMode,
   { id }: ISwatch,
   trans: TranslationBundle
 ): string {

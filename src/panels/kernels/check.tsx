@@ -4,7 +4,7 @@ import { Absent, Badge } from '../common';
 import type { BadgeKind } from '../common';
 
 /**
- * The colour of an outcome.
+ * The color of an outcome.
  */
 export const CHECK_KINDS: Record<KernelCheck['outcome'], BadgeKind> = {
   agrees: 'good',

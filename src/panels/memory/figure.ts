@@ -134,7 +134,7 @@ function bar(
   theme: IChartTheme,
   trans: TranslationBundle
 ): ITrace {
-  const colour = buffer.kind === 'output' ? theme.good : theme.accent;
+  const color = buffer.kind === 'output' ? theme.good : theme.accent;
   const { bytes } = buffer;
   const size = bytes === null ? trans.__('size not known') : formatBytes(bytes);
   const taken = buffer.reuses
@@ -150,7 +150,7 @@ function bar(
     customdata: [buffer.born],
     width: 0.75,
     marker: {
-      color: withOpacity(colour, turn % 2 === 0 ? 0.75 : 0.4),
+      color: withOpacity(color, turn % 2 === 0 ? 0.75 : 0.4),
       line: { color: theme.background, width: 1 }
     },
     text: [`${asText(buffer.name)}: ${size}${taken}`],

@@ -4,7 +4,7 @@ import { kindTitle } from './columns';
 import type { IRow } from './rows';
 
 /**
- * What the colours of the drawn buffers mean: outputs have one, what a call needs
+ * What the colors of the drawn buffers mean: outputs have one, what a call needs
  * for itself has the other.
  */
 export function Legend(props: {

@@ -95,7 +95,7 @@ export function SweepBody(props: {
           <div className="jp-Compilescope-statusLine">
             <span role="status">
               {sweep.status ||
-                (sweep.state === 'cancelled' && trans.__('Cancelled'))}
+                (sweep.state === 'cancelled' && trans.__('Canceled'))}
             </span>
             {sweep.status_detail && (
               <span className="jp-Compilescope-muted">

@@ -153,12 +153,12 @@ function plain(microseconds: number): string {
 }
 
 /**
- * The colour of a variant.
+ * The color of a variant.
  */
-export function colourOf(row: ITimed, theme: IChartTheme): string {
-  return row.colour < 0
+export function colorOf(row: ITimed, theme: IChartTheme): string {
+  return row.color < 0
     ? theme.muted
-    : theme.series[row.colour % theme.series.length];
+    : theme.series[row.color % theme.series.length];
 }
 
 function labelOf(row: ITimed, most: number, trans: TranslationBundle): string {
@@ -180,7 +180,7 @@ function tracesOf(
   if (sorted.length === 0) {
     return [];
   }
-  const colour = colourOf(row, theme);
+  const color = colorOf(row, theme);
   const name = asText(row.name);
   const traces: ITrace[] = [];
   const over = (value: number) => value / scale.factor;
@@ -199,8 +199,8 @@ function tracesOf(
       x: [x[0], ...x, x[x.length - 1]],
       y: [floor, ...density.y.map(value => floor + 0.5 * value), floor],
       fill: 'toself',
-      fillcolor: withOpacity(colour, 0.22),
-      line: { color: colour, width: 1.2 },
+      fillcolor: withOpacity(color, 0.22),
+      line: { color: color, width: 1.2 },
       hoverinfo: 'skip'
     });
   }
@@ -222,7 +222,7 @@ function tracesOf(
     }),
     text: texts.flatMap(text => [text, text, '']),
     hoverinfo: 'text',
-    line: { color: withOpacity(colour, 0.5), width: 3.6, simplify: false }
+    line: { color: withOpacity(color, 0.5), width: 3.6, simplify: false }
   });
   const { median, interval } = row;
   if (median !== null && interval) {
@@ -311,7 +311,7 @@ function thinned(count: number): number[] {
 
 /**
  * Where between -1 and 1 a sample stands across its row: always the same, and
- * neighbours far apart.
+ * neighbors far apart.
  */
 function jitter(place: number): number {
   return 2 * ((place * 0.618033988749895) % 1) - 1;

@@ -3,7 +3,7 @@ import type { IChartTheme, ITrace, MakeFigure } from '../../charts';
 import { asText, withOpacity } from '../../charts';
 import { formatCount, formatRatio, shorten } from '../../words/format';
 import type { RatioAtRound } from '../../protocol/types';
-import { colourOf } from './distribution';
+import { colorOf } from './distribution';
 import { formatRatioInterval } from './phrases';
 import type { ITimed } from './rows';
 
@@ -111,7 +111,7 @@ function tracesOf(
   theme: IChartTheme,
   trans: TranslationBundle
 ): ITrace[] {
-  const colour = colourOf(row, theme);
+  const color = colorOf(row, theme);
   const points = row.running;
   const x = points.map(point => point.rounds);
   return [
@@ -124,7 +124,7 @@ function tracesOf(
         ...points.map(({ interval }) => interval[0]).reverse()
       ],
       fill: 'toself',
-      fillcolor: withOpacity(colour, 0.16),
+      fillcolor: withOpacity(color, 0.16),
       line: { width: 0 },
       hoverinfo: 'skip'
     },
@@ -133,8 +133,8 @@ function tracesOf(
       mode: points.length > 1 ? 'lines' : 'markers',
       x,
       y: points.map(point => point.ratio),
-      line: { color: colour, width: 2 },
-      marker: { color: colour, size: 6 },
+      line: { color: color, width: 2 },
+      marker: { color: color, size: 6 },
       text: points.map(
         ({ rounds, ratio, interval }) =>
           `<b>${asText(row.name)}</b> ${formatRatio(ratio)}<br>` +
@@ -173,7 +173,7 @@ function labelsOf(
   const labels = shown
     .map((row, place) => ({
       text: texts[place],
-      color: colourOf(row, theme),
+      color: colorOf(row, theme),
       y: last(row).ratio
     }))
     .sort((a, b) => a.y - b.y);

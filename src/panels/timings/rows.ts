@@ -70,9 +70,9 @@ export interface ITimed {
   readonly timing: Timing | null;
 
   /**
-   * Which colour it has; -1 for the baseline.
+   * Which color it has; -1 for the baseline.
    */
-  readonly colour: number;
+  readonly color: number;
 }
 
 /**
@@ -85,7 +85,7 @@ export function rowsOf(
 ): readonly ITimed[] {
   const baseline = measurement?.baseline ?? 'eager';
   const others = variants.filter(({ name }) => name !== baseline);
-  const colourOf = (name: string) =>
+  const colorOf = (name: string) =>
     others.findIndex(other => other.name === name);
   const measured = (measurement?.series ?? []).map((series): ITimed => ({
     name: series.name,
@@ -108,7 +108,7 @@ export function rowsOf(
     deviceTime: series.device_us,
     isInTurns: true,
     timing: variants.find(({ name }) => name === series.name)?.timing ?? null,
-    colour: colourOf(series.name)
+    color: colorOf(series.name)
   }));
   const hasSamples = measured.some(row => row.samples.length > 0);
   const timed = variants.flatMap(({ name, timing }): ITimed[] => {
@@ -141,7 +141,7 @@ export function rowsOf(
         deviceTime: timing.device_us,
         isInTurns: !hasSamples,
         timing,
-        colour: colourOf(name)
+        color: colorOf(name)
       }
     ];
   });

@@ -75,7 +75,7 @@ function Row(props: {
         cells={{
           variant: (
             <th scope="row">
-              <Swatch colour={row.colour} />
+              <Swatch color={row.color} />
               <span title={row.name}>{row.name}</span>
               {!row.isInTurns && (
                 <Badge
@@ -128,10 +128,10 @@ function Row(props: {
 }
 
 /**
- * The colour that a variant has in the plots; grey is the baseline's.
+ * The color that a variant has in the plots; gray is the baseline's.
  */
-function Swatch({ colour }: { colour: number }): JSX.Element {
-  const name = colour < 0 ? 'baseline' : `series${colour % 7}`;
+function Swatch({ color }: { color: number }): JSX.Element {
+  const name = color < 0 ? 'baseline' : `series${color % 7}`;
   return (
     <span
       className={`jp-Compilescope-swatch jp-mod-${name}`}

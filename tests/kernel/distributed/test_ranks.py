@@ -78,7 +78,7 @@ def test_a_model_that_fsdp_spreads_is_called_many_times() -> None:
         assert rank_of(report).same, rank_of(report).differences
 
 
-def test_an_optimiser_s_step_on_fsdp_s_parameters_has_sources() -> None:
+def test_an_optimizer_s_step_on_fsdp_s_parameters_has_sources() -> None:
     # Their gradients are parts of one larger tensor, which torch cannot copy.
     dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
     try:

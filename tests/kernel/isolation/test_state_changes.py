@@ -82,7 +82,7 @@ def test_a_training_step(warm: bool) -> None:
     else:
         expected |= {"opt.state[net.weight]", "opt.state[net.bias]"}
     assert expected <= result
-    # What is left is the optimiser's own book-keeping.
+    # What is left is the optimizer's own book-keeping.
     assert all(path.startswith("opt.") for path in result - expected)
 
 

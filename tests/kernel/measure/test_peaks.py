@@ -63,7 +63,7 @@ def test_a_part_of_a_device_is_not_the_device() -> None:
         assert devices.find(name) is None
 
 
-def test_the_catalogue_agrees_with_itself() -> None:
+def test_the_catalog_agrees_with_itself() -> None:
     for device in devices.DEVICES:
         rates = device.products
         assert device.source.title

@@ -229,7 +229,7 @@ def test_a_warm_up_that_is_cancelled_is_made_up_for(machine: Machine) -> None:
     sampler = Sampler({"a": machine.call(100)}, stopwatch=machine)
     asked = itertools.count()
     assert not sampler.warm_up("a", 1.0, lambda: next(asked) >= 2)
-    # Cancelled only while it warmed up: there is no round either.
+    # Canceled only while it warmed up: there is no round either.
     asked = itertools.count()
     assert sampler.round(lambda: next(asked) == 2) == {}
     assert sampler.samples == {"a": []}

@@ -225,7 +225,7 @@ def test_an_interrupt_keeps_the_call(
     assert not shell.run_cell("%%compile\ny = f(1)").success
     assert shell.user_ns["y"] == 2
     output = capsys.readouterr()
-    assert output.out.strip() == "Interrupted: your call ran; the inspection was cancelled."
+    assert output.out.strip() == "Interrupted: your call ran; the inspection was canceled."
     assert output.err == ""
 
 

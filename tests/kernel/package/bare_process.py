@@ -40,7 +40,7 @@ def use(folder: Path) -> None:
     sources = cs.inspect(f, (x,), run=False)
     assert sources.compilation("0/0", "cpp").code.cpp
     sources.save(folder / "report.html")
-    assert "Code in a cell has no colours: Pygments is not installed" in sources._repr_html_()
+    assert "Code in a cell has no colors: Pygments is not installed" in sources._repr_html_()
     with cs.watch() as watched:
         compiled: Callable[..., Any] = torch.compile(f, backend="aot_eager")
         compiled(x)

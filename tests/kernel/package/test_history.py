@@ -151,7 +151,7 @@ def _seconds(pattern: str, text: str) -> int:
     return int(match[1])
 
 
-class Signalled(io.StringIO):
+class Signaled(io.StringIO):
     """A file that tells when lines have been written to it."""
 
     def __init__(self) -> None:
@@ -166,7 +166,7 @@ class Signalled(io.StringIO):
 def test_long_work_gives_a_sign_of_life_where_there_is_no_terminal(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    file = Signalled()
+    file = Signaled()
     monkeypatch.setattr("sys.stderr", file)
     monkeypatch.setattr(progress, "_CLOCK_S", 0.001)
     with progress.Line() as line:

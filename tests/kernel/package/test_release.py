@@ -123,7 +123,7 @@ def test_the_wheel_holds_both_packages_and_the_front_end_once(release: Release) 
     assert not [name for name in names if name.endswith(".orig")]
 
 
-def test_the_licences_of_what_is_bundled_travel_with_it(release: Release) -> None:
+def test_the_licenses_of_what_is_bundled_travel_with_it(release: Release) -> None:
     with zipfile.ZipFile(release.wheel) as archive:
         text = archive.read("compilescope/views/built/licenses.txt").decode()
     for package in ("react", "@codemirror/merge", "@jupyterlab/translation", "@lumino/widgets"):

@@ -231,7 +231,7 @@ def test_cancelled_it_offers_the_whole_graph(
     monkeypatch.setattr(runner, "_POLL_S", 0.01)
     program = reproduce.smaller(report, Request(), cancelled=lambda: True)
     assert program.tried == "not tried"
-    assert program.why == "It was not made smaller: the work was cancelled."
+    assert program.why == "It was not made smaller: the work was canceled."
 
 
 def test_the_program_has_the_settings_of_its_variant(report: Report) -> None:

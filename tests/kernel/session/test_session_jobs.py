@@ -1,4 +1,4 @@
-"""The jobs of a session: sources, builds, cancelling, threads."""
+"""The jobs of a session: sources, builds, canceling, threads."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_a_kernel_without_subshells_generates_on_its_main_thread() -> None:
 
 
 def endless_generation(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
-    """Has the generation of code last until it is cancelled; returns the event of its begin."""
+    """Has the generation of code last until it is canceled; returns the event of its begin."""
     begun = threading.Event()
 
     def endless(self: Any, name: str, variant: cs.Variant, show: Any, coming: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Standalone programs for the panel: a job for each, which can be followed and cancelled."""
+"""Standalone programs for the panel: a job for each, which can be followed and canceled."""
 
 from __future__ import annotations
 

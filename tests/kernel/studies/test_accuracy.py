@@ -281,7 +281,7 @@ def test_a_training_step_is_compared_in_all_it_changes() -> None:
         "net.1.running_mean",
         "opt.state[net.1.bias]['exp_avg']",
     } <= errors.keys()
-    # The gradient of a bias before a normalisation is all rounding, and Adam makes it large: eager
+    # The gradient of a bias before a normalization is all rounding, and Adam makes it large: eager
     # is as far from the truth as the variant.
     bias = errors["net.0.bias"]
     assert bias.max_abs > 1e-3

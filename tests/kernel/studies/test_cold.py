@@ -34,12 +34,12 @@ def names(variant: cs.Variant, device: str, *, measured: bool) -> set[str]:
 def test_settings_that_can_change_nothing_say_why() -> None:
     plain, cpp = cs.Variant(), cs.Variant(cpp_wrapper=True)
     of_cpp = "cpp_wrapper_build_separate"
-    unoptimised = f"{of_cpp}, aot_inductor.compile_wrapper_opt_level"
+    unoptimized = f"{of_cpp}, aot_inductor.compile_wrapper_opt_level"
     of_gpu = "triton.autotune_at_compile_time"
     both = {"fx_graph_cache", "enable_autograd_cache"}
     assert names(plain, "cpu", measured=True) >= both | {"cpp_cache_precompile_headers"}
-    assert names(plain, "cpu", measured=False) >= {of_cpp, unoptimised, of_gpu}
-    assert names(cpp, "cpu", measured=True) >= both | {of_cpp, unoptimised, "cpp.vec_isa_ok"}
+    assert names(plain, "cpu", measured=False) >= {of_cpp, unoptimized, of_gpu}
+    assert names(cpp, "cpu", measured=True) >= both | {of_cpp, unoptimized, "cpp.vec_isa_ok"}
     assert names(cpp, "cuda:0", measured=True) >= both | {of_cpp, of_gpu, "cpp.vec_isa_ok"}
     assert "cpp.vec_isa_ok" in names(plain, "cuda:0", measured=False)
     assert "cpp_cache_precompile_headers" in names(plain, "cuda:0", measured=False)

@@ -201,9 +201,9 @@ Ask = Callable[[Session, Report], object]
         ),
         (
             lambda session, report: session.panel_jobs.study(
-                report.subject.id, ["deploy"], [], {"colour": ["blue"]}
+                report.subject.id, ["deploy"], [], {"color": ["blue"]}
             ),
-            r"No study has an option 'colour'\. The options are ways\.",
+            r"No study has an option 'color'\. The options are ways\.",
         ),
     ],
     ids=["unknown", "of another variant", "none", "no name", "of another study", "no option"],

@@ -121,7 +121,7 @@ def test_a_study_can_be_cancelled(runs: dict[str, Callable[[StudyContext], None]
         assert current is not None
         session.jobs.cancel(current.id)
         study.monitor.step("calling")
-        raise AssertionError("cancelled before")
+        raise AssertionError("canceled before")
 
     runs["layers"] = layers
     session, inspection = inspected(subjects.plain, torch.randn(4, 8))

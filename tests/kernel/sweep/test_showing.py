@@ -272,7 +272,7 @@ def test_a_cancelled_sweep_counts_cells_without_a_result_but_not_cancelled_ones(
     cells = [cell("a", 1.0, state="crashed"), cell("b", 1.0, state="cancelled")]
     sweep = Sweep(cells=cells, shapes=[""], state="cancelled", took_s=600.0)
     ranking.rank(sweep)
-    assert sweep.status == "Cancelled after 1 of 2 cells; you can resume"
+    assert sweep.status == "Canceled after 1 of 2 cells; you can resume"
     assert sweep.status_detail == "in 10 min \u00b7 1 crashed"
 
 

@@ -79,7 +79,7 @@ def test_an_interrupt_keeps_what_is_finished_and_the_next_sweep_goes_on(
 
 
 class Interrupting(futures.Executor):
-    """Its cell interrupts the main thread, and ends a second after the sweep is cancelled."""
+    """Its cell interrupts the main thread, and ends a second after the sweep is canceled."""
 
     def submit(self, fn: Any, /, *args: Any, **_: Any) -> futures.Future[Any]:
         (task,) = args

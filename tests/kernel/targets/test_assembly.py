@@ -103,7 +103,7 @@ LOAD = "tmp0 = tl.load(in_out_ptr0 + xindex, xindex < xnumel)\n"
 STORE = "\ntl.store(in_out_ptr0 + xindex, {}, xindex < xnumel)"
 
 
-def normalised(x: torch.Tensor, weight: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+def normalized(x: torch.Tensor, weight: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     rows = torch.nn.functional.layer_norm(x @ weight, (256,))
     return rows, (x.T + 1.0).exp()
 
@@ -114,7 +114,7 @@ def compiled() -> dict[str, VariantReport]:
     variants = {target: Variant(target=target) for target in FORMS}
     variants["a100-cpp"] = Variant(target="a100", cpp_wrapper=True)
     report = cs.inspect(
-        normalised, (torch.randn(128, 64), torch.randn(64, 256)), variants=variants, run=False
+        normalized, (torch.randn(128, 64), torch.randn(64, 256)), variants=variants, run=False
     )
     for variant in report.variants:
         assert not variant.problems

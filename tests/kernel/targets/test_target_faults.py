@@ -1,4 +1,4 @@
-"""A target's process that crashes, is killed or cancelled; subjects that cannot travel."""
+"""A target's process that crashes, is killed or canceled; subjects that cannot travel."""
 
 from __future__ import annotations
 

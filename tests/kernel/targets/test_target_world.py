@@ -202,7 +202,7 @@ def test_a_step_of_training_is_followed_to_its_end() -> None:
         kernel for compilation in sources_given.compilations for kernel in compilation.kernels
     ]
     assert "backward" in {kernel.direction for kernel in kernels}
-    # The optimiser's: one kernel goes through all parameters.
+    # The optimizer's: one kernel goes through all parameters.
     assert any(kernel.name.startswith("triton_for_") for kernel in kernels)
 
 

@@ -128,7 +128,7 @@ def test_launches_are_counted_in_the_text_of_a_wrapper(name: str) -> None:
     assert all(count == launches for count, launches in counts)
 
 
-def test_what_torch_leaves_uninitialised_is_not_compared() -> None:
+def test_what_torch_leaves_uninitialized_is_not_compared() -> None:
     seeds = iter((torch.tensor(3), torch.tensor(4)))
 
     def attention(inputs: list[Any]) -> Any:

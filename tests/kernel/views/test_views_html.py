@@ -308,7 +308,7 @@ def test_highlighting_keeps_every_line(text: str, language: str) -> None:
     assert joined == text.removesuffix("\n")
 
 
-def test_code_is_coloured() -> None:
+def test_code_is_colored() -> None:
     shown = html.render(report(), full=True)
     assert '<span class="cs-tok-keyword">def</span>' in shown
     assert '<span class="cs-tok-define">call</span>' in shown

@@ -69,7 +69,7 @@ def test_generated_text_is_never_markup() -> None:
     assert not re.search(r"</script|<!--", "".join(sent.scripts), re.I)
 
 
-def test_the_licences_of_the_views_are_in_it() -> None:
+def test_the_licenses_of_the_views_are_in_it() -> None:
     built = (Path(saved_page.__file__).parent / "built" / "licenses.txt").read_text("utf-8")
     assert built.strip() in saved_page.render(report())
 

@@ -104,10 +104,10 @@ def test_what_it_says_to_do_next_works() -> None:
     ]
 
 
-def test_colour_adds_escapes_alone() -> None:
-    coloured = text.render(report(), color=True)
-    assert "\033[31merror:\033[0m" in coloured
-    assert re.sub(r"\033\[\d+m", "", coloured) == WHOLE
+def test_color_adds_escapes_alone() -> None:
+    colored = text.render(report(), color=True)
+    assert "\033[31merror:\033[0m" in colored
+    assert re.sub(r"\033\[\d+m", "", colored) == WHOLE
 
 
 def test_long_reasons_wrap_at_the_width() -> None:

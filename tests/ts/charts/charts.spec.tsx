@@ -163,7 +163,7 @@ describe('Chart', () => {
     expect(page.all('[role=img]')[0].getAttribute('aria-label')).toBe('times');
   });
 
-  it('is drawn again in the colours of another theme', async () => {
+  it('is drawn again in the colors of another theme', async () => {
     draw(figure('a'));
     await frame();
     document.body.dataset.jpThemeName = 'another';

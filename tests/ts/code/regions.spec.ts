@@ -3,11 +3,7 @@ import {
   highlight,
   launchedKernels
 } from '../../../src/code/regions/selectionMarks';
-import {
-  assignBars,
-  COLOURS,
-  SHAPES
-} from '../../../src/code/regions/linkBars';
+import { assignBars, COLORS, SHAPES } from '../../../src/code/regions/linkBars';
 import { RegionIndex } from '../../../src/code/regions/regions';
 import type { SourceLine } from '../../../src/protocol/types';
 import { random, region } from '../support/code';
@@ -139,9 +135,9 @@ describe('kernelFolds', () => {
     const folds = kernelFolds([
       region('kernel', 1, 40, '', { kernel: 'outer' }),
       region('kernel', 5, 20, '', { kernel: 'inner' }),
-      region('kernel', 41, 60, '', { label: 'labelled' })
+      region('kernel', 41, 60, '', { label: 'labeled' })
     ]);
-    expect(folds.map(fold => fold.name)).toEqual(['outer', 'labelled']);
+    expect(folds.map(fold => fold.name)).toEqual(['outer', 'labeled']);
   });
 });
 
@@ -223,14 +219,14 @@ describe('assignBars', () => {
     expect(bars.get('a')).not.toBeNull();
   });
 
-  it('tells neighbours apart by colour and by shape alone', () => {
+  it('tells neighbors apart by color and by shape alone', () => {
     const names = [...Array(100).keys()].map(i => `k${i}`);
     const bars = [...assignBars(keys(names), keys(names)).values()];
     bars.slice(1).forEach((bar, i) => {
-      expect(bar!.colour).not.toBe(bars[i]!.colour);
+      expect(bar!.color).not.toBe(bars[i]!.color);
       expect(bar!.shape).not.toBe(bars[i]!.shape);
     });
-    const first = bars.slice(0, COLOURS * SHAPES).map(b => JSON.stringify(b));
-    expect(new Set(first).size).toBe(COLOURS * SHAPES);
+    const first = bars.slice(0, COLORS * SHAPES).map(b => JSON.stringify(b));
+    expect(new Set(first).size).toBe(COLORS * SHAPES);
   });
 });

@@ -1,5 +1,5 @@
-import { colourNodes } from '../../../src/graph/colour/colouring';
-import { opKind } from '../../../src/graph/colour/kinds';
+import { colorNodes } from '../../../src/graph/color/coloring';
+import { opKind } from '../../../src/graph/color/kinds';
 import { diffStages } from '../../../src/graph/diff/diff';
 import { GHOST, withGhosts } from '../../../src/graph/diff/ghosts';
 import {
@@ -173,7 +173,7 @@ describe('diffStages', () => {
 });
 
 describe('withGhosts', () => {
-  it('draws a removed node where its neighbours are', () => {
+  it('draws a removed node where its neighbors are', () => {
     const before = graphOf('a', [
       nodeOf('x', { op: 'placeholder' }),
       nodeOf('gone', { inputs: ['x'], users: ['mul'] }),
@@ -190,7 +190,7 @@ describe('withGhosts', () => {
     expect(nodes[2].inputs).toEqual(['x', `${GHOST}gone`]);
     expect(unplaced).toBe(1);
     const graph = indexGraph(nodes);
-    const { swatches, of } = colourNodes('change', {
+    const { swatches, of } = colorNodes('change', {
       graph,
       fusions: [],
       diff
@@ -331,8 +331,8 @@ describe('opKind', () => {
   });
 });
 
-describe('colourNodes', () => {
-  it('gives neighbours in the legend another colour and another shape', () => {
+describe('colorNodes', () => {
+  it('gives neighbors in the legend another color and another shape', () => {
     const graph = indexGraph(
       Array.from({ length: 24 }, (_, i) => nodeOf(`n${i}`))
     );
@@ -340,11 +340,11 @@ describe('colourNodes', () => {
       kernelOf(`k_${name}`, { nodes: [name] })
     );
     const fusions = findFusions(graph, 'post_grad', kernels, []);
-    const { swatches } = colourNodes('kernel', { graph, fusions, diff: null });
-    const looks = swatches.map(({ colour, shape }) => `${colour} ${shape}`);
+    const { swatches } = colorNodes('kernel', { graph, fusions, diff: null });
+    const looks = swatches.map(({ color, shape }) => `${color} ${shape}`);
     expect(new Set(looks).size).toBe(24);
-    swatches.slice(1).forEach(({ colour, shape }, i) => {
-      expect(colour).not.toBe(swatches[i].colour);
+    swatches.slice(1).forEach(({ color, shape }, i) => {
+      expect(color).not.toBe(swatches[i].color);
       expect(shape).not.toBe(swatches[i].shape);
     });
   });
@@ -366,7 +366,7 @@ describe('colourNodes', () => {
     const fusions = findFusions(graph, 'post_grad', kernels, []);
     // Which of its launches the last one's node is of, nobody says.
     expect(fusions.map(fusionTime)).toEqual([80, 40, 0, null, 40]);
-    const { swatches, of } = colourNodes('time', {
+    const { swatches, of } = colorNodes('time', {
       graph,
       fusions,
       diff: null

@@ -132,7 +132,7 @@ describe('groupNodes', () => {
     expect(groups.map(({ id }) => id)).toEqual(['', 'a', 'b']);
   });
 
-  it('puts a sum of gradients, which names no module, with its neighbours', () => {
+  it('puts a sum of gradients, which names no module, with its neighbors', () => {
     const nodes = [
       nodeOf('tangents_1', { op: 'placeholder' }),
       nodeOf('a', { inputs: ['tangents_1'], module: 'h.1.mlp' }),

@@ -1,4 +1,4 @@
-import { colourNodes } from '../../../src/graph/colour/colouring';
+import { colorNodes } from '../../../src/graph/color/coloring';
 import { findFusions } from '../../../src/graph/kernels';
 import { CompoundLayout } from '../../../src/graph/layout/compound';
 import type { ILayout } from '../../../src/graph/layout/types';
@@ -6,7 +6,7 @@ import { paint } from '../../../src/graph/paint/painter';
 import { Scene } from '../../../src/graph/paint/scene';
 import { SvgPen } from '../../../src/graph/paint/svgPen';
 import type { ITheme } from '../../../src/graph/paint/theme';
-import { channels, colourMixer } from '../../../src/graph/paint/theme';
+import { channels, colorMixer } from '../../../src/graph/paint/theme';
 import type { IPrepared } from '../../../src/graph/prepare';
 import { prepareStage } from '../../../src/graph/prepare';
 import { groupShares } from '../../../src/graph/shares';
@@ -246,10 +246,10 @@ const THEME: ITheme = {
   edge: '#999',
   brand: '#00f',
   hit: '#f80',
-  colours: ['#111', '#222', '#333', '#444', '#555', '#666'],
+  colors: ['#111', '#222', '#333', '#444', '#555', '#666'],
   font: 'sans-serif',
   mono: '"Mono" monospace',
-  mix: colourMixer()
+  mix: colorMixer()
 };
 
 describe('SvgPen', () => {
@@ -264,17 +264,17 @@ describe('SvgPen', () => {
     ]);
     const prepared = prepare(graph);
     const scene = lay(prepared, () => true);
-    const colouring = colourNodes('kind', prepared);
+    const coloring = colorNodes('kind', prepared);
     const pen = new SvgPen();
     paint(
       pen,
       {
         scene,
-        colouring,
+        coloring,
         fusions: [],
         theme: THEME,
         sizeText,
-        shares: groupShares(prepared.grouping, colouring)
+        shares: groupShares(prepared.grouping, coloring)
       },
       { x: 0, y: 0, width: 1000, height: 1000 },
       1
@@ -303,7 +303,7 @@ describe('paint', () => {
       nodeOf('add', { inputs: ['x'], target: 'aten.add' })
     ]);
     const prepared = prepare(graph);
-    const colouring = colourNodes('kind', prepared);
+    const coloring = colorNodes('kind', prepared);
     const painted: { what: string; halo?: string }[] = [];
     paint(
       {
@@ -314,7 +314,7 @@ describe('paint', () => {
       },
       {
         scene: lay(prepared, () => true),
-        colouring,
+        coloring,
         fusions: findFusions(
           prepared.graph,
           'post_grad',
@@ -323,7 +323,7 @@ describe('paint', () => {
         ),
         theme: THEME,
         sizeText,
-        shares: groupShares(prepared.grouping, colouring)
+        shares: groupShares(prepared.grouping, coloring)
       },
       { x: 0, y: 0, width: 1000, height: 1000 },
       1
@@ -334,12 +334,12 @@ describe('paint', () => {
   });
 });
 
-describe('colourMixer', () => {
-  it('reads the colours of themes', () => {
+describe('colorMixer', () => {
+  it('reads the colors of themes', () => {
     expect(channels('#1976d2')).toEqual([25, 118, 210]);
     expect(channels('#fff')).toEqual([255, 255, 255]);
     expect(channels('rgba(0, 0, 0, 0.87)')).toEqual([0, 0, 0]);
     expect(channels('var(--x)')).toBeNull();
-    expect(colourMixer()('#ffffff', '#000000', 0.5)).toBe('rgb(128, 128, 128)');
+    expect(colorMixer()('#ffffff', '#000000', 0.5)).toBe('rgb(128, 128, 128)');
   });
 });

@@ -161,7 +161,7 @@ describe('The measurement of a model', () => {
     expect(listener).not.toHaveBeenCalled();
   });
 
-  it('is started as asked, and cancelled as any job', async () => {
+  it('is started as asked, and canceled as any job', async () => {
     void model.startMeasure({ variants: ['cpp'], seconds: 5, again: true });
     expect(connection.log[connection.log.length - 1]).toEqual([
       'start_measure',

@@ -184,7 +184,7 @@ describe('The work of a SubjectModel', () => {
       expect(asked()[1]).toEqual(asked()[0]);
     });
 
-    it('goes on with a build that was cancelled after that', async () => {
+    it('goes on with a build that was canceled after that', async () => {
       await flipAndCancel();
       connection.event.emit({
         event: 'job_changed',

@@ -144,7 +144,7 @@ describe('MemoryBody', () => {
     expect(summary.textContent).toContain('s0 = 16');
   });
 
-  it('says what the colours of the drawn buffers mean', () => {
+  it('says what the colors of the drawn buffers mean', () => {
     const [legend] = page.all('.jp-Compilescope-memoryLegend');
     expect([...legend.children].map(element => element.textContent)).toEqual([
       'temporary',

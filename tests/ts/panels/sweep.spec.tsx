@@ -273,7 +273,7 @@ describe('SweepBody', () => {
     expect(page.all('img')).toEqual([]);
   });
 
-  it('can be cancelled while it runs, and not be started', () => {
+  it('can be canceled while it runs, and not be started', () => {
     show(sweep([cell('cpp', { state: 'running', step: 'compiling' })]));
     expect(row('cpp').textContent).toContain('compiling');
     page.click(page.button('Cancel'));

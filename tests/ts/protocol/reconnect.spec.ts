@@ -52,7 +52,7 @@ describe('A SubjectModel whose connection was lost', () => {
   const hello = (state: Parameters<FakeConnection['hello']>[0] = {}) =>
     connection.hello({ subjects: [subjectSummary('f')], ...state });
 
-  it('runs the job of the next kernel that has the id of a cancelled one', async () => {
+  it('runs the job of the next kernel that has the id of a canceled one', async () => {
     const isWanted = await run();
     void model.cancel();
     await connection.answer('cancel', {});

@@ -8,7 +8,7 @@ does not jump with every round.
 
 Median
     Order statistics of the blocks' medians, 95 %, widened by the remaining correlation of
-    neighbouring blocks.
+    neighboring blocks.
 Ratio
     Of two calls timed in the same rounds, hence under the same load: the mean of the middle half of
     a block's log ratios, and over the blocks Wilcoxon's signed ranks (the median of all means of
@@ -112,15 +112,15 @@ def ratio(above: Sequence[float], below: Sequence[float]) -> Ratio:
         they differ.
     """
     logs = [math.log(a / b) for a, b in zip(above, below, strict=True)]
-    centres = [_middle_mean(block) for block in _blocks(logs)]
-    count = len(centres)
+    centers = [_middle_mean(block) for block in _blocks(logs)]
+    count = len(centers)
     means = sorted(
-        (figure + other) / 2 for place, figure in enumerate(centres) for other in centres[place:]
+        (figure + other) / 2 for place, figure in enumerate(centers) for other in centers[place:]
     )
     value = statistics.median(means)
     edge = _wilcoxon_edge(count)
     has_interval = edge is not None
-    widening = _widening(centres) if has_interval else 1.0
+    widening = _widening(centers) if has_interval else 1.0
     low = value - widening * (value - means[edge or 0])
     high = value + widening * (means[-1 - (edge or 0)] - value)
     return Ratio(
@@ -153,10 +153,10 @@ def _middle_mean(values: Sequence[float]) -> float:
     return statistics.fmean(sorted(values)[cut : len(values) - cut])
 
 
-def _widening(centres: Sequence[float]) -> float:
-    """The factor by which to widen an interval for correlated neighbouring blocks."""
-    middle = statistics.median(centres)
-    off = [centre - middle for centre in centres]
+def _widening(centers: Sequence[float]) -> float:
+    """The factor by which to widen an interval for correlated neighboring blocks."""
+    middle = statistics.median(centers)
+    off = [center - middle for center in centers]
     spread = sum(figure * figure for figure in off)
     if not spread:
         return 1.0

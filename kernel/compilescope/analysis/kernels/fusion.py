@@ -111,9 +111,9 @@ def _fill(
         node = fused.nodes[work[0]]
         beside = {*node.inputs, *node.users}
         computed = {
-            neighbour
-            for neighbour in beside
-            if fused.nodes.get(neighbour) and _computes(fused.nodes[neighbour])
+            neighbor
+            for neighbor in beside
+            if fused.nodes.get(neighbor) and _computes(fused.nodes[neighbor])
         }
         fusion.why = BETWEEN if computed and computed <= libraries else ALONE
 

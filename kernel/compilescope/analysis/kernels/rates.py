@@ -9,7 +9,7 @@ VECTOR = "vector "
 
 
 def specified(device: str, specification: devices.Device) -> Peaks:
-    """The peaks of a device that is in the catalogue."""
+    """The peaks of a device that is in the catalog."""
     vector = {f"{VECTOR}{name}": rate for name, rate in specification.vector.items()}
     return Peaks(
         device=device,

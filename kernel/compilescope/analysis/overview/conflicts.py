@@ -27,7 +27,7 @@ def conflict(variant: VariantReport) -> KernelTimeConflict | None:
     """Compare a variant's kernel times with its latency; None if they agree.
 
     Launches of a backward do not count, since a timed call need not run it, nor do those of a graph
-    that ran in few of the profiled calls, as an optimiser's first step does.
+    that ran in few of the profiled calls, as an optimizer's first step does.
     """
     timing = variant.timing
     if timing is None:

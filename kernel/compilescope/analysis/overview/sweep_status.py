@@ -34,7 +34,7 @@ def _status(sweep: Sweep, done: int) -> str:
     if sweep.state == "done":
         return "1 cell is done" if len(sweep.cells) == 1 else f"All {cells} are done"
     if sweep.state == "cancelled":
-        return f"Cancelled after {so_far} of {cells}; you can resume"
+        return f"Canceled after {so_far} of {cells}; you can resume"
     if sweep.state == "failed":
         return f"The sweep failed after {so_far} of {cells}"
     return f"Sweeping: {so_far} of {cells}"

@@ -230,7 +230,7 @@ def _all(trees: Mapping[str, Sequence[Phase]]) -> list[Phase]:
 def _place(phase: Phase, candidates: Sequence[Phase]) -> bool:
     """Put a phase into the innermost of the candidates that spans it.
 
-    Its new neighbours on its track that ran during it become its children.
+    Its new neighbors on its track that ran during it become its children.
     """
     end = phase.start_us + phase.duration_us
     home: Phase | None = None

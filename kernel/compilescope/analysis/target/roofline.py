@@ -2,7 +2,7 @@
 
 The estimate of a launch is the longer of two times: its bytes at the device's bandwidth, and its
 operations at the peak rate of their dtype. The processor's launch overhead is summed separately.
-Everything is computed from the graph's shapes and the catalogue's figures. Nothing is measured.
+Everything is computed from the graph's shapes and the catalog's figures. Nothing is measured.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _MOST_UNKNOWN = 0.5
 """The share of launches that may lack an estimate while the call still gets one."""
 _GRAPHS = ("reduce-overhead", "max-autotune")
 _NOT_THERE = "Its nodes are on the CPU, not on the target."
-_NO_RATE = "The catalogue has no rate for products of {} on {}."
+_NO_RATE = "The catalog has no rate for products of {} on {}."
 _NOT_ALL = "What one of its launches reads, writes or computes is not known."
 _FIELD = "estimated_us"
 _CAUSAL = 0.5
@@ -144,7 +144,7 @@ def _put(
     if rate is None and meaning.product and computed:
         return _NO_RATE.format(dtype or "an unknown type", device.name)
     memory_us = moved / device.bandwidth_bytes_per_s * 1e6
-    # Integers outside of products have no rate in the catalogue: they are memory-bound.
+    # Integers outside of products have no rate in the catalog: they are memory-bound.
     compute_us = computed / rate * 1e6 if rate else 0.0
     launch.estimated_us = max(memory_us, compute_us)
     launch.estimated_bound = "compute" if compute_us > memory_us else "memory"

@@ -81,7 +81,7 @@ _CPP: Patterns = [
 
 
 def kind_of(text: str, artifact: Artifact) -> Kind:
-    """The kind of a statement other than a launch; "other" if its text is not recognised.
+    """The kind of a statement other than a launch; "other" if its text is not recognized.
 
     Parameters
     ----------

@@ -30,7 +30,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     is_used_up: bool = False
     """Whether the call ran the outputs' backward itself, so that it could not run again."""
     changes: dict[str, torch.Tensor] = {}
-    """Tensors that the call wrote to or replaced: parameters that an optimiser stepped, BatchNorm's
+    """Tensors that the call wrote to or replaced: parameters that an optimizer stepped, BatchNorm's
     statistics, arguments. For a gradient, its final value."""
     unchecked: str = ""
     """Why the changes were left out, if they were."""

@@ -32,7 +32,7 @@ class State:
     """What a call of the subject changes, and the state that batches of calls begin with.
 
     One call is made to find out. Batches begin with the state after it, as in a training loop's
-    later steps: an optimiser has its buffers, and the guards on them hold. From the state before
+    later steps: an optimizer has its buffers, and the guards on them hold. From the state before
     that call, each batch would create them anew. Restoring either state restores the same things.
 
     Parameters
@@ -44,7 +44,7 @@ class State:
     snapshot
         The current state, which the caller restores at the end.
     monitor
-        Ends the calls when the job is cancelled.
+        Ends the calls when the job is canceled.
 
     Attributes
     ----------

@@ -23,7 +23,7 @@ class JobState(Message):
     error: Problem | None = None
     kind: Literal["build", "measure", "study", "reproduce"] = "build"
     aside: bool = False
-    """Whether it runs outside the main thread. It stops by itself when it is cancelled; an
+    """Whether it runs outside the main thread. It stops by itself when it is canceled; an
     interrupt would hit the user's cell."""
     elapsed_s: float = 0.0
     """How long it had waited or run when this was sent."""

@@ -25,7 +25,7 @@ STATE_WORDS: dict[CellState, str] = {
     "crashed": "crashed",
     "timeout": "timed out",
     "memory": "out of memory",
-    "cancelled": "cancelled",
+    "cancelled": "canceled",
     "running": "running",
     "waiting": "waiting",
 }
@@ -126,7 +126,7 @@ class Sweep(Struct, kw_only=True):
     """The running cells, the remaining or elapsed time, and how many cells have no result or are
     reused."""
     fraction: float = 0.0
-    """The part of the cells that have ended and were not cancelled, from 0 to 1."""
+    """The part of the cells that have ended and were not canceled, from 0 to 1."""
     winner: str = ""
     """The key of the fastest cell with correct results; per shape, see `winners`."""
     winners: dict[str, str] = {}

@@ -42,8 +42,8 @@ def make_package(study: StudyContext, *, built: bool) -> None:
     ------
     CompilescopeError
         The subject cannot be sent to another process.
-    Cancelled
-        The study was cancelled; its process has ended.
+    Canceled
+        The study was canceled; its process has ended.
     """
     report, variant = study.report, study.report.requested
     packed_task = task(variant, packed(study))

@@ -71,8 +71,8 @@ def first_call(
 
     Raises
     ------
-    Cancelled
-        Somebody cancelled the study.
+    Canceled
+        Somebody canceled the study.
     """
     ended = run(
         ("-c", command.format(imports=FIRST_IMPORTS)),

@@ -281,7 +281,7 @@ class _Looking:
     def warm_up(self) -> None:
         """Calls until nothing is compiled any more, and keeps the resulting state.
 
-        An optimiser makes its state in the first call; on a GPU, CUDA graphs are recorded.
+        An optimizer makes its state in the first call; on a GPU, CUDA graphs are recorded.
         """
         has_backward = False
         for _ in range(_WARM if self._study.existing is None else 1):

@@ -19,7 +19,7 @@ _COARSE = {
     torch.float8_e5m2: 0.25,
     torch.float8_e5m2fnuz: 0.25,
 }
-"""Types without a tolerance in torch → the relative distance of neighbouring values."""
+"""Types without a tolerance in torch → the relative distance of neighboring values."""
 _ROUNDINGS = 8.0
 """The error allowed for results with few elements, in units of the inputs' float32 epsilon. If sums
 cancel, eager's own error is the measure, but with few elements it may be zero by chance."""

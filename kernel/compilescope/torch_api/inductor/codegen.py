@@ -6,7 +6,7 @@ Relies on ``torch._guards`` (TracingContext, CompileContext),
 ``AsyncCompile`` (use_process_pool, wait),
 ``torch._inductor.codecache.CodeCacheFuture``,
 ``torch._library.fake_class_registry.FakeScriptObject``,
-and on AOTAutograd's behaviour at a graph's first backward (``_get_current_graph_task_keep_graph``);
+and on AOTAutograd's behavior at a graph's first backward (``_get_current_graph_task_keep_graph``);
 the same from 2.11 to 2.15.
 """
 

@@ -92,7 +92,7 @@ def switches(variant: Variant, device: str) -> list[Switch]:
                     "aot_inductor.compile_wrapper_opt_level": "O0",
                 }
             },
-            "the wrapper's file, built apart, without optimisation instead of -O1",
+            "the wrapper's file, built apart, without optimization instead of -O1",
             python,
         ),
         _inductor(

@@ -1,4 +1,4 @@
-"""Finds outputs of a graph that torch leaves uninitialised because no code reads them."""
+"""Finds outputs of a graph that torch leaves uninitialized because no code reads them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Runs a computation in double precision beside the original.
 
 Every operator runs twice: on the tensors themselves, and on copies of them in double precision. The
-program's behaviour does not change: it keeps its types, branches, random numbers, gradients and
+program's behavior does not change: it keeps its types, branches, random numbers, gradients and
 in-place writes. Afterwards `DoublePrecision.of` returns, for any computed tensor, its value without
 rounding.
 

@@ -33,7 +33,7 @@ class Properties(msgspec.Struct, kw_only=True):
 
 
 def has_gpu() -> bool:
-    """Whether torch can use a GPU here. Does not initialise CUDA."""
+    """Whether torch can use a GPU here. Does not initialize CUDA."""
     built: bool = torch.backends.cuda.is_built()  # type: ignore[no-untyped-call]
     return built and torch.cuda.device_count() > 0
 
@@ -59,7 +59,7 @@ def waiting_for(devices: Iterable[int]) -> Callable[[], None]:
 
 
 def first_gpu() -> Properties:
-    """The first visible GPU. Initialises CUDA."""
+    """The first visible GPU. Initializes CUDA."""
     properties: Any = torch.cuda.get_device_properties(0)
     hip = torch.version.hip is not None
     arch = (

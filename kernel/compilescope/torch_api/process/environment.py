@@ -31,7 +31,7 @@ _CPUINFO = Path("/proc/cpuinfo")
 def environment() -> Environment:
     """Describes this process. Unknown fields are empty.
 
-    Imports nothing large and never initialises CUDA, since reading a GPU's name that way takes a
+    Imports nothing large and never initializes CUDA, since reading a GPU's name that way takes a
     second, and memory on the device.
     """
     return Environment(

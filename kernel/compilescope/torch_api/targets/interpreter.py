@@ -451,7 +451,7 @@ def _combined(self: Any, left: Sequence[Any], right: Sequence[Any], types: Seque
 
 
 def _reduce(self: Any, input: Any) -> Any:  # noqa: A002 - the interpreter's own name
-    """Combines pairs of neighbours, then pairs of results: log2(size) steps."""
+    """Combines pairs of neighbors, then pairs of results: log2(size) steps."""
     types = [operand.dtype for operand in input]
     data = [operand.handle.data for operand in input]
     rank, axis = data[0].ndim, self.axis

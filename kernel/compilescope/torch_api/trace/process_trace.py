@@ -8,7 +8,7 @@ writes every event as JSON and as a log record. So while there is no other liste
 intercepted at their source. Unread events are skipped, and spans and figures are serialized only
 when needed. It relies on the name and the arguments of
 ``torch._logging._internal.trace_structured``, from 2.11 to 2.15; if it is called in another way,
-torch's behaviour is unchanged.
+torch's behavior is unchanged.
 """
 
 from __future__ import annotations

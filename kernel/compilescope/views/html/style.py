@@ -1,7 +1,7 @@
-"""Colours and shapes of the HTML views, as inline styles or as one style sheet.
+"""Colors and shapes of the HTML views, as inline styles or as one style sheet.
 
 GitHub takes ``<style>`` out of notebook outputs, so in a cell every element carries its style. A
-whole page names classes instead, which is smaller and follows the reader's colour scheme.
+whole page names classes instead, which is smaller and follows the reader's color scheme.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 
-class Colour(NamedTuple):
-    """A colour: JupyterLab's variable for it, and a fallback."""
+class Color(NamedTuple):
+    """A color: JupyterLab's variable for it, and a fallback."""
 
     variable: str
     light: str
@@ -22,22 +22,22 @@ class Colour(NamedTuple):
 
 
 PALETTE = {
-    "paper": Colour("--jp-cell-editor-background", "#f6f8fa", "#151b23"),
-    "ink": Colour("--jp-content-font-color1", "#1f2328", "#e6edf3"),
-    "keyword": Colour("--jp-mirror-editor-keyword-color", "#a1261f", "#ff7b72"),
-    "string": Colour("--jp-mirror-editor-string-color", "#0a3069", "#a5d6ff"),
-    "comment": Colour("--jp-mirror-editor-comment-color", "#59636e", "#9198a1"),
-    "number": Colour("--jp-mirror-editor-number-color", "#0550ae", "#79c0ff"),
-    "define": Colour("--jp-mirror-editor-def-color", "#6639ba", "#d2a8ff"),
-    "builtin": Colour("--jp-mirror-editor-builtin-color", "#0b6b3a", "#7ee787"),
-    "error": Colour("--jp-error-color1", "#cf222e", "#f85149"),
-    "warning": Colour("--jp-warn-color1", "#bf8700", "#d29922"),
-    "info": Colour("--jp-info-color1", "#0969da", "#4493f8"),
-    "good": Colour("--jp-success-color1", "#1a7f37", "#3fb950"),
-    "bar": Colour("--jp-brand-color1", "#2f6feb", "#4493f8"),
+    "paper": Color("--jp-cell-editor-background", "#f6f8fa", "#151b23"),
+    "ink": Color("--jp-content-font-color1", "#1f2328", "#e6edf3"),
+    "keyword": Color("--jp-mirror-editor-keyword-color", "#a1261f", "#ff7b72"),
+    "string": Color("--jp-mirror-editor-string-color", "#0a3069", "#a5d6ff"),
+    "comment": Color("--jp-mirror-editor-comment-color", "#59636e", "#9198a1"),
+    "number": Color("--jp-mirror-editor-number-color", "#0550ae", "#79c0ff"),
+    "define": Color("--jp-mirror-editor-def-color", "#6639ba", "#d2a8ff"),
+    "builtin": Color("--jp-mirror-editor-builtin-color", "#0b6b3a", "#7ee787"),
+    "error": Color("--jp-error-color1", "#cf222e", "#f85149"),
+    "warning": Color("--jp-warn-color1", "#bf8700", "#d29922"),
+    "info": Color("--jp-info-color1", "#0969da", "#4493f8"),
+    "good": Color("--jp-success-color1", "#1a7f37", "#3fb950"),
+    "bar": Color("--jp-brand-color1", "#2f6feb", "#4493f8"),
 }
 
-# Except in code blocks, which have their own background, text keeps the page's colour and greys are
+# Except in code blocks, which have their own background, text keeps the page's color and grays are
 # made by opacity: that is readable on any background.
 _CELL = "padding:3px 10px;text-align:left;vertical-align:top;max-width:none;"
 _CODE = (
@@ -138,7 +138,7 @@ STYLES = {
     "tok-define": "color:$define;",
     "tok-builtin": "color:$builtin;",
 }
-"""Name → its CSS; ``$name`` is a colour of `PALETTE`."""
+"""Name → its CSS; ``$name`` is a color of `PALETTE`."""
 
 _PAGE = """
 html{color-scheme:light dark}
@@ -182,9 +182,9 @@ def _attributes(names: str, extra: str, page: bool) -> Markup:
 
 def style_sheet() -> str:
     """Return the style sheet of a whole page, for light and for dark."""
-    light = "".join(f"--cs-{name}:{colour.light};" for name, colour in PALETTE.items())
-    dark = "".join(f"--cs-{name}:{colour.dark};" for name, colour in PALETTE.items())
-    rules = "\n".join(f".cs-{name}{{{_colours(css, page=True)}}}" for name, css in STYLES.items())
+    light = "".join(f"--cs-{name}:{color.light};" for name, color in PALETTE.items())
+    dark = "".join(f"--cs-{name}:{color.dark};" for name, color in PALETTE.items())
+    rules = "\n".join(f".cs-{name}{{{_colors(css, page=True)}}}" for name, css in STYLES.items())
     return (
         f":root{{--cs-page:#ffffff;{light}}}\n"
         f"@media (prefers-color-scheme:dark){{:root{{--cs-page:#0d1117;{dark}}}}}\n"
@@ -193,12 +193,12 @@ def style_sheet() -> str:
 
 
 def _inline(name: str) -> str:
-    return _colours(STYLES[name], page=False)
+    return _colors(STYLES[name], page=False)
 
 
-def _colours(css: str, *, page: bool) -> str:
+def _colors(css: str, *, page: bool) -> str:
     def value(match: re.Match[str]) -> str:
-        colour = PALETTE[match[1]]
-        return f"var(--cs-{match[1]})" if page else f"var({colour.variable},{colour.light})"
+        color = PALETTE[match[1]]
+        return f"var(--cs-{match[1]})" if page else f"var({color.variable},{color.light})"
 
     return re.sub(r"\$([a-z]+)", value, css)

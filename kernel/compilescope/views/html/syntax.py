@@ -1,4 +1,4 @@
-"""Generated code as lines of coloured pieces."""
+"""Generated code as lines of colored pieces."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ Line = tuple[tuple[str, str], ...]
 
 
 def lines(text: str, language: str) -> tuple[Line, ...]:
-    """Split a text into lines of coloured pieces.
+    """Split a text into lines of colored pieces.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def lines(text: str, language: str) -> tuple[Line, ...]:
         numbers stay valid.
     language
         ``python``, ``triton``, ``cpp``, ``fx``, ``llir``, ``ptx``; anything else stays without
-        colour.
+        color.
     """
     rows: list[list[tuple[str, str]]] = [[]]
     for style, value in _pieces_of(text, language):
@@ -81,7 +81,7 @@ def _style(kind: str) -> str:
 
 
 def _joined(row: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Join neighbours of one style: a third of the markup goes."""
+    """Join neighbors of one style: a third of the markup goes."""
     grouped = ((style, "".join(text for _, text in pieces)) for style, pieces in _groups(row))
     return [(style, text) for style, text in grouped if text]
 

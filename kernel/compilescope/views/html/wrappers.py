@@ -75,11 +75,11 @@ def shown(pair: Pair, most: int) -> Shown:
     return Shown(columns, rows, 0)
 
 
-def launch_colour(launch: int) -> str:
+def launch_color(launch: int) -> str:
     """Return the CSS of a launch's cells: one hue for the launch in both columns.
 
     From teal to violet: red and yellow would read as "wrong". The tint is an image over the
-    background colour.
+    background color.
     """
     hue = f"{170 + launch * 55 % 150},65%,50%"
     wash = f"linear-gradient(hsla({hue},.13),hsla({hue},.13))"

@@ -12,7 +12,7 @@ _FACING = ("launch", "entry", "return")
 
 
 class Chunk(NamedTuple):
-    """Neighbouring lines of a file; numbers from 1, inclusive."""
+    """Neighboring lines of a file; numbers from 1, inclusive."""
 
     start: int
     end: int

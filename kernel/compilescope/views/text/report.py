@@ -44,7 +44,7 @@ from . import layout
 from . import target as text_target
 from .sweep import sweep
 
-_COLOURS = {"error": "31", "warning": "33", "info": "36", "bold": "1", "dim": "2"}
+_COLORS = {"error": "31", "warning": "33", "info": "36", "bold": "1", "dim": "2"}
 _SHOWN_KERNELS = 12
 _SHOWN_PROBLEMS = 8
 _SHOWN_WATCHED = 40
@@ -62,7 +62,7 @@ def render(report: Report, *, width: int = 100, color: bool = False, name: str =
     width
         Columns of the terminal; text wraps, tables do not.
     color
-        Whether to colour text with ANSI escapes.
+        Whether to color text with ANSI escapes.
     name
         The variable that holds the report, for lines with the next steps.
     """
@@ -112,7 +112,7 @@ class _Paint:
         self.color = color
 
     def __call__(self, style: str, text: str) -> str:
-        return f"\033[{_COLOURS[style]}m{text}\033[0m" if self.color and text else text
+        return f"\033[{_COLORS[style]}m{text}\033[0m" if self.color and text else text
 
 
 def _head(report: Report, paint: _Paint) -> Iterator[str]:

@@ -38,7 +38,7 @@ export function whyNothing(
       return {
         kind: 'empty',
         what: trans.__('No code was generated'),
-        why: trans.__('Code generation was cancelled.'),
+        why: trans.__('Code generation was canceled.'),
         remedy: resumeRemedy(model.isLive, trans)
       };
     }

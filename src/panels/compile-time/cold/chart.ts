@@ -85,7 +85,7 @@ function bars(
   rows: readonly ColdSwitch[],
   figure: 'cold_s' | 'warm_s',
   name: string,
-  colour: number,
+  color: number,
   theme: IChartTheme
 ): ITrace {
   const values = rows.map(row => row[figure]);
@@ -104,6 +104,6 @@ function bars(
     textfont: { color: theme.text },
     hovertext: texts.map(value => `${name}: ${value}`),
     hoverinfo: 'text',
-    marker: { color: theme.series[colour] }
+    marker: { color: theme.series[color] }
   };
 }

@@ -41,7 +41,7 @@ export function ColdPart(props: {
         <p className="jp-Compilescope-hint">
           {variant.absent.cold ??
             trans.__(
-              'How precompiled headers, a separately built or unoptimised wrapper, caches and compile threads change the first call in a new process, and the latency afterwards.'
+              'How precompiled headers, a separately built or unoptimized wrapper, caches and compile threads change the first call in a new process, and the latency afterwards.'
             )}
         </p>
       ) : (

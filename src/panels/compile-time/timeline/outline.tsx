@@ -2,7 +2,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import type { IColumn, Sort } from '../../common';
 import { sorted, VirtualTable } from '../../common';
-import { kindClass } from './colours';
+import { kindClass } from './colors';
 import { compareKinds, kindTitle } from '../kinds';
 import type { ILane, IPlace, IWaterfall } from './lanes';
 import { formatTime, runTitle, trackTitle } from '../phrases';

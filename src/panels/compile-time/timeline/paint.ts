@@ -10,7 +10,7 @@ import { tickLabel, ticks } from './viewport';
 const THINNEST = 1;
 
 /**
- * The same of a kernel's step, which is short and alone: it has its edge's colour.
+ * The same of a kernel's step, which is short and alone: it has its edge's color.
  */
 const THINNEST_STEP = 2;
 
@@ -72,13 +72,13 @@ export interface IScene {
 export function paint(
   context: CanvasRenderingContext2D,
   scene: IScene,
-  colours: IPaint
+  colors: IPaint
 ): void {
   const { width, height, layout, scroll } = scene;
   context.clearRect(0, 0, width, height);
-  context.font = colours.font;
+  context.font = colors.font;
   context.textBaseline = 'middle';
-  paintGrid(context, scene, colours);
+  paintGrid(context, scene, colors);
   context.save();
   context.beginPath();
   context.rect(0, AXIS_HEIGHT, width, height - AXIS_HEIGHT);
@@ -86,7 +86,7 @@ export function paint(
   context.translate(0, AXIS_HEIGHT - scroll);
   for (const box of layout.boxes) {
     if (box.bottom >= scroll && box.top <= scroll + height) {
-      paintLane(context, scene, box, colours);
+      paintLane(context, scene, box, colors);
     }
   }
   context.restore();
@@ -95,17 +95,17 @@ export function paint(
 function paintGrid(
   context: CanvasRenderingContext2D,
   { window, width, height }: IScene,
-  colours: IPaint
+  colors: IPaint
 ): void {
   const scale = width / (window.end - window.start);
   const { at, step } = ticks(window, width / PIXELS_PER_TICK);
-  context.fillStyle = colours.line;
+  context.fillStyle = colors.line;
   context.fillRect(0, AXIS_HEIGHT - 1, width, 1);
   for (const moment of at) {
     const x = Math.round((moment - window.start) * scale);
-    context.fillStyle = colours.line;
+    context.fillStyle = colors.line;
     context.fillRect(x, 0, 1, height);
-    context.fillStyle = colours.muted;
+    context.fillStyle = colors.muted;
     context.textAlign = 'left';
     const label = tickLabel(moment, step);
     if (x + 4 + context.measureText(label).width <= width) {
@@ -118,7 +118,7 @@ function paintLane(
   context: CanvasRenderingContext2D,
   scene: IScene,
   box: ILaneBox,
-  colours: IPaint
+  colors: IPaint
 ): void {
   const { window, width, scroll, height } = scene;
   const { of, flame } = scene.chart.lanes[box.lane];
@@ -127,9 +127,9 @@ function paintLane(
   const scale = width / (window.end - window.start);
   const title = scene.title(box.lane);
   const titleWidth = context.measureText(title).width;
-  context.fillStyle = colours.background;
+  context.fillStyle = colors.background;
   context.fillRect(0, box.top, titleWidth + 8, box.rows - box.top);
-  context.fillStyle = colours.text;
+  context.fillStyle = colors.text;
   context.textAlign = 'left';
   context.fillText(title, 2, (box.top + box.rows) / 2);
   box.byRow.forEach((row, number) => {
@@ -152,21 +152,21 @@ function paintLane(
       painted = x + long;
       const isSliver = of === 'kernels' && long < EDGE_FROM;
       context.fillStyle = isSliver
-        ? colours.edge(span.kind)
-        : colours.fill(span.kind);
+        ? colors.edge(span.kind)
+        : colors.fill(span.kind);
       context.fillRect(x, y, long, ROW_HEIGHT - 1);
       if (long >= EDGE_FROM) {
-        context.fillStyle = colours.edge(span.kind);
+        context.fillStyle = colors.edge(span.kind);
         context.fillRect(x, y, 2, ROW_HEIGHT - 1);
       }
       if (long >= LABEL_FROM) {
         const from = Math.max(x, 0) + 5;
-        paintLabel(context, label(span), from, y, x + long - from - 3, colours);
+        paintLabel(context, label(span), from, y, x + long - from - 3, colors);
       }
     }
   });
-  outline(context, scene, box, scene.hovered, colours.muted, 1);
-  outline(context, scene, box, scene.selected, colours.accent, 2);
+  outline(context, scene, box, scene.hovered, colors.muted, 1);
+  outline(context, scene, box, scene.selected, colors.accent, 2);
 }
 
 function label(span: { name: string; detail: string }): string {
@@ -179,11 +179,11 @@ function paintLabel(
   x: number,
   y: number,
   room: number,
-  colours: IPaint
+  colors: IPaint
 ): void {
   const short = fit(context, text, room);
   if (short) {
-    context.fillStyle = colours.text;
+    context.fillStyle = colors.text;
     context.textAlign = 'left';
     context.fillText(short, x, y + ROW_HEIGHT / 2);
   }
@@ -217,7 +217,7 @@ function outline(
   { chart, window, width }: IScene,
   box: ILaneBox,
   place: IPlace | null,
-  colour: string,
+  color: string,
   thick: number
 ): void {
   const span =
@@ -232,7 +232,7 @@ function outline(
     width + 4
   );
   const y = box.rows + span.row * ROW_HEIGHT;
-  context.strokeStyle = colour;
+  context.strokeStyle = color;
   context.lineWidth = thick;
   context.strokeRect(
     left + thick / 2,

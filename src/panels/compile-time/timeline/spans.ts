@@ -50,7 +50,7 @@ export interface ISpan {
 }
 
 /**
- * Neighbouring rows of one track.
+ * Neighboring rows of one track.
  */
 export interface IBand {
   readonly track: number;

@@ -107,7 +107,7 @@ export function ticks(
 }
 
 /**
- * A moment as text, exact enough to tell it from its neighbours.
+ * A moment as text, exact enough to tell it from its neighbors.
  */
 export function tickLabel(at: number, step: number): string {
   const [unit, factor] =

@@ -2,7 +2,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { onThemeChange } from '../../../charts';
 import { useWidth } from '../../common';
-import { Palette } from './colours';
+import { Palette } from './colors';
 import { DRAG_FROM, onKey, onWheel } from './gestures';
 import type { IPlace, IWaterfall, Step } from './lanes';
 import { rank, spanAt, walk } from './lanes';
@@ -80,8 +80,8 @@ export function Chart(props: {
   const draw = useFrame(() => {
     const node = canvas.current;
     const box = scroller.current;
-    const colours = palette.current?.read();
-    if (!node || !box || !colours || width === 0) {
+    const colors = palette.current?.read();
+    if (!node || !box || !colors || width === 0) {
       return;
     }
     const height = box.clientHeight;
@@ -106,7 +106,7 @@ export function Chart(props: {
         hovered,
         title: lane => titles[lane]
       },
-      colours
+      colors
     );
   });
   React.useEffect(draw);

@@ -1,6 +1,6 @@
 import { caretDownIcon, caretRightIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
-import type { IColouring, ISwatch } from '../../../graph/colour/colouring';
+import type { IColoring, ISwatch } from '../../../graph/color/coloring';
 import { isLastStage } from '../../../graph/kernels';
 import { shorten } from '../../../graph/labels';
 import type { IPrepared } from '../../../graph/prepare';
@@ -17,10 +17,10 @@ const AT_FIRST = 12;
 const NARROW = 760;
 
 /**
- * What colours and bars mean, and what could not be drawn.
+ * What colors and bars mean, and what could not be drawn.
  */
 export function Legend(props: {
-  colouring: IColouring;
+  coloring: IColoring;
   prepared: IPrepared;
   context: IViewContext;
 
@@ -29,7 +29,7 @@ export function Legend(props: {
    */
   instead: string;
 }): JSX.Element {
-  const { colouring, prepared, context } = props;
+  const { coloring, prepared, context } = props;
   const { trans } = context;
   // Null until the user says.
   const [chosen, setChosen] = React.useState<boolean | null>(null);
@@ -54,8 +54,8 @@ export function Legend(props: {
     observer.observe(pane);
     return () => observer.disconnect();
   }, []);
-  const { mode } = colouring;
-  const used = colouring.swatches.filter(({ count }) => count > 0);
+  const { mode } = coloring;
+  const used = coloring.swatches.filter(({ count }) => count > 0);
   const shown = isAll ? used : used.slice(0, AT_FIRST);
   const Caret = isOpen ? caretDownIcon : caretRightIcon;
   const stop = (event: React.SyntheticEvent) => event.stopPropagation();
@@ -116,16 +116,16 @@ export function Legend(props: {
 }
 
 function whyNone({
-  colouring,
+  coloring,
   prepared,
   context
 }: {
-  colouring: IColouring;
+  coloring: IColoring;
   prepared: IPrepared;
   context: IViewContext;
 }): string {
   const { trans } = context;
-  switch (colouring.mode) {
+  switch (coloring.mode) {
     case 'kernel':
       return isLastStage(prepared.stage)
         ? trans.__('No kernel is linked to a node of this graph.')
@@ -194,12 +194,12 @@ function Removed(props: {
 }
 
 function Swatch({ swatch }: { swatch: ISwatch }): JSX.Element {
-  const { colour, shape, sign } = swatch;
+  const { color, shape, sign } = swatch;
   return (
     <span
       className={
         `jp-Compilescope-graph-swatch jp-mod-shape${shape}` +
-        (colour < 0 ? ' jp-mod-none' : ` jp-mod-colour${colour}`)
+        (color < 0 ? ' jp-mod-none' : ` jp-mod-color${color}`)
       }
       aria-hidden="true"
     >

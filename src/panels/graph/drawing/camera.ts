@@ -46,7 +46,7 @@ export class Camera implements IViewport {
     return { x: this.x + x / this.scale, y: this.y + y / this.scale };
   }
 
-  centre(x: number, y: number, width: number, height: number): void {
+  center(x: number, y: number, width: number, height: number): void {
     this.x = x - width / this.scale / 2;
     this.y = y - height / this.scale / 2;
   }
@@ -57,7 +57,7 @@ export class Camera implements IViewport {
     height: number
   ): void {
     this.scale = Math.max(LEAST, Math.min(1, wholly(layout, width, height)));
-    this.centre(layout.width / 2, layout.height / 2, width, height);
+    this.center(layout.width / 2, layout.height / 2, width, height);
   }
 
   /**
@@ -75,7 +75,7 @@ export class Camera implements IViewport {
     );
     if (this.scale < readable) {
       this.scale = readable;
-      this.centre(layout.width / 2, 0, width, 0);
+      this.center(layout.width / 2, 0, width, 0);
       this.y = -MARGIN / this.scale;
     }
   }
@@ -117,7 +117,7 @@ export class Camera implements IViewport {
     }
     const scale = this.scale < READABLE ? 0.7 : this.scale;
     this.scale = Math.min(scale, wholly(box, width, height));
-    this.centre(box.x + box.width / 2, box.y + box.height / 2, width, height);
+    this.center(box.x + box.width / 2, box.y + box.height / 2, width, height);
     return true;
   }
 
@@ -138,7 +138,7 @@ export class Camera implements IViewport {
     this.scale = Math.max(this.scale, 0.7);
     // Of one that is larger than the screen, the beginning.
     const tall = Math.min(box.height, (height * 0.7) / this.scale);
-    this.centre(box.x + box.width / 2, box.y + tall / 2, width, height);
+    this.center(box.x + box.width / 2, box.y + tall / 2, width, height);
     return true;
   }
 }

@@ -25,7 +25,7 @@ export class GraphCanvas {
     this._canvas = document.createElement('canvas');
     this._canvas.setAttribute('aria-hidden', 'true');
     _node.prepend(this._canvas);
-    this._minimap = new Minimap(_node, (x, y) => this._centre(x, y));
+    this._minimap = new Minimap(_node, (x, y) => this._center(x, y));
     this._tiles = new Tiles((context, x, y, size, scale) => {
       if (this._picture) {
         paint(
@@ -286,8 +286,8 @@ export class GraphCanvas {
     this._settled = null;
   }
 
-  private _centre(x: number, y: number): void {
-    this.camera.centre(x, y, this._width, this._height);
+  private _center(x: number, y: number): void {
+    this.camera.center(x, y, this._width, this._height);
     this._moved();
     this.redraw();
   }

@@ -1,5 +1,5 @@
 import * as React from 'react';
-import { colourNodes } from '../../../graph/colour/colouring';
+import { colorNodes } from '../../../graph/color/coloring';
 import { initiallyOpenGroups } from '../../../graph/initiallyOpen';
 import { readTheme } from '../../../graph/paint/theme';
 import type { IPrepared } from '../../../graph/prepare';
@@ -71,11 +71,11 @@ export function Drawing(props: {
   );
   const { scene, open } = layout;
   const tick = useThemeTick();
-  // A stage that cannot be coloured as asked is coloured all the same.
+  // A stage that cannot be colored as asked is colored all the same.
   const missing = whyNot(settings.mode, data, stage, trans);
   const mode = missing ? 'kind' : settings.mode;
-  const colouring = React.useMemo(
-    () => colourNodes(mode, prepared),
+  const coloring = React.useMemo(
+    () => colorNodes(mode, prepared),
     [prepared, mode]
   );
   const picture = React.useMemo((): IPicture | null => {
@@ -84,13 +84,13 @@ export function Drawing(props: {
     }
     return {
       scene,
-      colouring,
+      coloring,
       fusions: mode === 'kernel' ? prepared.fusions : [],
       theme: readTheme(host.current),
       sizeText,
-      shares: groupShares(grouping, colouring)
+      shares: groupShares(grouping, coloring)
     };
-  }, [scene, colouring, tick]);
+  }, [scene, coloring, tick]);
   const hits = React.useMemo(
     () => searchNodes(graph, grouping, settings.query),
     [graph, grouping, settings.query]
@@ -315,12 +315,12 @@ export function Drawing(props: {
               item={hover.item}
               x={hover.x}
               y={hover.y}
-              colouring={colouring}
+              coloring={coloring}
               trans={trans}
             />
           )}
           <Legend
-            colouring={colouring}
+            coloring={coloring}
             prepared={prepared}
             context={context}
             instead={

@@ -47,7 +47,7 @@ export function paintOverlay(
   scale: number
 ): void {
   const thick = 1 / Math.min(1, scale);
-  const ring = (item: number, colour: string, width: number, pad: number) => {
+  const ring = (item: number, color: string, width: number, pad: number) => {
     const box = scene.box(item);
     if (box) {
       pen.rect(
@@ -57,7 +57,7 @@ export function paintOverlay(
         box.height + 2 * pad,
         6,
         null,
-        { colour, width: width * thick }
+        { color, width: width * thick }
       );
     }
   };
@@ -72,7 +72,7 @@ export function paintOverlay(
   if (focus === null) {
     return;
   }
-  const stroke = { colour: theme.brand, width: 2.2 * thick };
+  const stroke = { color: theme.brand, width: 2.2 * thick };
   pen.curves(scene.layout.points, trace.ranges, stroke);
   pen.curves(trace.direct, trace.pairs, {
     ...stroke,

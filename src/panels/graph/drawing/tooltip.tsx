@@ -1,6 +1,6 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
-import type { IColouring } from '../../../graph/colour/colouring';
+import type { IColoring } from '../../../graph/color/coloring';
 import { GHOST } from '../../../graph/diff/ghosts';
 import { shapeText, shorten, shortTarget } from '../../../graph/labels';
 import type { IPrepared } from '../../../graph/prepare';
@@ -15,7 +15,7 @@ export function Tooltip(props: {
   item: number;
   x: number;
   y: number;
-  colouring: IColouring;
+  coloring: IColoring;
   trans: TranslationBundle;
 }): JSX.Element {
   const { prepared, item, x, y, trans } = props;
@@ -67,14 +67,14 @@ export function Tooltip(props: {
 function GroupTip(props: {
   prepared: IPrepared;
   group: number;
-  colouring: IColouring;
+  coloring: IColoring;
   trans: TranslationBundle;
 }): JSX.Element {
-  const { prepared, group, colouring, trans } = props;
+  const { prepared, group, coloring, trans } = props;
   const { id, type, size } = prepared.grouping.groups[group];
   const counts = new Map<number, number>();
   for (const node of allNodes(prepared, group)) {
-    const swatch = colouring.of[node];
+    const swatch = coloring.of[node];
     if (swatch >= 0) {
       counts.set(swatch, (counts.get(swatch) ?? 0) + 1);
     }
@@ -90,7 +90,7 @@ function GroupTip(props: {
             <React.Fragment key={swatch}>
               <dt>{n}</dt>
               <dd>
-                {swatchTitle(colouring.mode, colouring.swatches[swatch], trans)}
+                {swatchTitle(coloring.mode, coloring.swatches[swatch], trans)}
               </dd>
             </React.Fragment>
           ))}

@@ -54,7 +54,7 @@ export function Switches(props: IPartProps): JSX.Element {
         <Changed {...props} at="cpp_wrapper" />
         <Select
           name="mode"
-          title={isOff ? off : trans.__('What Inductor optimises for')}
+          title={isOff ? off : trans.__('What Inductor optimizes for')}
           value={requested.mode ?? 'default'}
           values={choices.modes}
           isDisabled={isOff}

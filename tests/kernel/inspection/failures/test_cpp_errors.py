@@ -30,7 +30,7 @@ SHIM = "aoti_torch_cpu_other"
 """As torch makes it of the operator's name."""
 
 
-class Behaviour:
+class Behavior:
     """What the operator does that `odd` is: torch knows its fake implementation alone."""
 
     now = "as said"
@@ -38,15 +38,15 @@ class Behaviour:
 
 @torch.library.custom_op(f"{NAMES}::odd", mutates_args=())
 def odd(x: torch.Tensor) -> torch.Tensor:
-    if Behaviour.now == "shape":
+    if Behavior.now == "shape":
         return x.new_zeros(4, 9)
-    if Behaviour.now == "stride":
+    if Behavior.now == "stride":
         return x.new_zeros(8, 4).t()
-    if Behaviour.now == "dimensions":
+    if Behavior.now == "dimensions":
         return x.new_zeros(4, 8, 1)
-    if Behaviour.now == "type":
+    if Behavior.now == "type":
         return x.double()
-    if Behaviour.now == "raises":
+    if Behavior.now == "raises":
         raise LookupError("no such row 7")
     return x + 1
 
@@ -90,7 +90,7 @@ def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Each test compiles anew: torch words some failures otherwise for code from its caches."""
     monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path / "inductor"))
     torch._dynamo.reset()
-    Behaviour.now = "as said"
+    Behavior.now = "as said"
     with config.patch(force_disable_caches=True):
         yield
     torch._dynamo.reset()
@@ -130,7 +130,7 @@ def wrapper_line(report: Report, problem: Problem) -> str:
 
 @pytest.mark.skipif(OLDEST, reason="the C++ wrapper of torch 2.11 checks no shapes")
 def test_a_fake_implementation_that_says_another_shape() -> None:
-    Behaviour.now = "shape"
+    Behavior.now = "shape"
     problems = inspect(calls_odd, X)
     for name, problem in problems.items():
         assert problem.what == (
@@ -153,8 +153,8 @@ def test_what_fails_while_it_is_watched_is_told_and_raised_all_the_same() -> Non
     watch = Session().watcher.on()
     compiled = torch.compile(calls_odd, options={"cpp_wrapper": True})
     compiled(X)
-    for Behaviour.now in ("stride", "dimensions", "type", "raises"):
-        if Behaviour.now == "type" and not CHECKS_TYPES:
+    for Behavior.now in ("stride", "dimensions", "type", "raises"):
+        if Behavior.now == "type" and not CHECKS_TYPES:
             continue
         with pytest.raises(RuntimeError) as caught:
             compiled(X)
@@ -207,7 +207,7 @@ def test_an_operator_of_torchs_own_needs_no_fake_implementation() -> None:
 
 
 def test_the_exception_passes_a_watch_unchanged() -> None:
-    Behaviour.now = "raises"
+    Behavior.now = "raises"
     error, report = watched(calls_odd, (X,))
     assert type(error) is RuntimeError
     assert "API call failed at" in str(error)

@@ -235,17 +235,17 @@ def test_state_that_a_call_changes_is_put_back_before_every_batch(
     assert (timing.keeping, timing.changes) == ("unchanged", [])
 
 
-def test_an_optimiser_s_step_is_compiled_for_its_later_steps_once(
+def test_an_optimizer_s_step_is_compiled_for_its_later_steps_once(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     net = torch.nn.Linear(4, 4)
-    optimiser = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9)
 
     def step(x: torch.Tensor) -> torch.Tensor:
         loss = net(x).square().mean()
         loss.backward()
-        optimiser.step()
-        optimiser.zero_grad()
+        optimizer.step()
+        optimizer.zero_grad()
         return loss.detach()
 
     _, inspection = inspected(step, (torch.randn(2, 4),), run=True)
@@ -254,7 +254,7 @@ def test_an_optimiser_s_step_is_compiled_for_its_later_steps_once(
     assert timing is not None
     assert timing.keeping == "restored"
     assert not [message for message in caplog.messages if "recompile_limit" in message]
-    assert not optimiser.state
+    assert not optimizer.state
 
 
 def test_the_python_face_measures_reports_of_this_kernel_only(

@@ -21,7 +21,7 @@ from .faulty_tiers import X, output_of, problem_of, subject, swapped
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("fresh_dynamo", "one_thread")]
 
 
-def test_what_torch_leaves_uninitialised_is_not_compared_in_the_next_process_either(
+def test_what_torch_leaves_uninitialized_is_not_compared_in_the_next_process_either(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     with monkeypatch.context() as first:
@@ -30,7 +30,7 @@ def test_what_torch_leaves_uninitialised_is_not_compared_in_the_next_process_eit
         builder().wait()
     load = loading.load
 
-    def uninitialised(*args: Any, **options: Any) -> Any:
+    def uninitialized(*args: Any, **options: Any) -> Any:
         wrapper = load(*args, **options).wrapper
         return Loaded(lambda inputs: [wrapper(inputs)[0] + 0.25])
 
@@ -38,7 +38,7 @@ def test_what_torch_leaves_uninitialised_is_not_compared_in_the_next_process_eit
         raise AssertionError("torch has it in its caches")
 
     # Built, and not checked: the next process checks it, and does not see the graph.
-    monkeypatch.setattr(tiered_graph, "load", uninitialised)
+    monkeypatch.setattr(tiered_graph, "load", uninitialized)
     monkeypatch.setattr(compiling, "undefined_outputs", not_seen)
     torch._dynamo.reset()
     again = cs.tiered(subject)

@@ -99,12 +99,12 @@ describe('a standalone program', () => {
     ]);
   });
 
-  it('can be cancelled, and tried again', async () => {
+  it('can be canceled, and tried again', async () => {
     await open(result('running'), result('cancelled'), PROGRAM);
     page.click(page.button('Cancel'));
     expect(model.cancelReproducer).toHaveBeenCalledWith('job-1');
     await act(() => jest.advanceTimersByTimeAsync(700));
-    expect(page.text()).toContain('Cancelled.');
+    expect(page.text()).toContain('Canceled.');
     await act(async () => page.click(page.button('Try again')));
     expect(model.getReproducer).toHaveBeenLastCalledWith(PART, true);
     expect(page.text()).toContain('Download');

@@ -88,7 +88,7 @@ describe('WorkStrip', () => {
       variants: [variantSummary('python'), variantSummary('cpp')]
     });
     expect(await statusText({ state: 'cancelled' })).toContain(
-      'Cancelled. Nothing is built; the generated code is kept.'
+      'Canceled. Nothing is built; the generated code is kept.'
     );
   });
 
@@ -101,7 +101,7 @@ describe('WorkStrip', () => {
       ]
     });
     expect(await statusText({ state: 'cancelled' })).toContain(
-      'Cancelled. Built: python. Code only: cpp.'
+      'Canceled. Built: python. Code only: cpp.'
     );
     click('Resume');
     expect(model.goOn).toHaveBeenCalled();
@@ -131,7 +131,7 @@ describe('WorkStrip', () => {
     click('Dismiss');
     expect(await statusText(stopped)).toBe('');
     await statusText({ state: 'running' });
-    expect(await statusText(stopped)).toContain('Cancelled.');
+    expect(await statusText(stopped)).toContain('Canceled.');
   });
 
   it('says what a job failed by', async () => {

@@ -79,7 +79,7 @@ describe('rowsOf', () => {
 
   it('are what the build found, where nothing was measured since', () => {
     const rows = rowsOf(null, variants);
-    expect(rows.map(row => [row.name, row.median, row.colour])).toEqual([
+    expect(rows.map(row => [row.name, row.median, row.color])).toEqual([
       ['eager', 30, -1],
       ['python', 15, 0]
     ]);
@@ -98,7 +98,7 @@ describe('rowsOf', () => {
       variants
     );
     expect(
-      rows.map(row => [row.name, row.median, row.isInTurns, row.colour])
+      rows.map(row => [row.name, row.median, row.isInTurns, row.color])
     ).toEqual([
       ['eager', 31, true, -1],
       ['python', 15, false, 0],

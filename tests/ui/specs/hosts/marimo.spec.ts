@@ -83,7 +83,7 @@ test('in marimo, light and dark', async ({ page, request }) => {
   await panel.getByRole('switch', { name: 'cpp_wrapper' }).check();
   await expect(panel.getByText('launches, all on both sides')).toBeVisible();
   await takePicture(page, 'marimo-light');
-  // What marimo's own dark theme sets besides its colours.
+  // What marimo's own dark theme sets besides its colors.
   await page.evaluate(() => {
     document.body.classList.replace('light', 'dark');
     document.body.dataset.theme = 'dark';

@@ -39,7 +39,7 @@ test('shows every view, in light and dark, without the network', async ({
     if (scheme === 'dark') {
       await page.getByRole('button', { name: 'Dark' }).click();
       await expect(page.getByRole('button', { name: 'Light' })).toBeVisible();
-      // The icons' own grey cannot be seen on it.
+      // The icons' own gray cannot be seen on it.
       const shell = page.locator('.jp-Compilescope-shell');
       const icon = shell.locator('.jp-icon3[fill]').first();
       await expect(icon).toHaveCSS('fill', 'rgb(189, 189, 189)');

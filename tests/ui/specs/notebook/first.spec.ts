@@ -121,7 +121,7 @@ test('from the cell to the panel, and to its switches', async ({ page }) => {
 
   await test.step('their times are on the graph', async () => {
     const graph = await openView(page, 'graph', 'Graph', notebook);
-    await graph.getByRole('combobox', { name: 'Colour' }).selectOption('time');
+    await graph.getByRole('combobox', { name: 'Color' }).selectOption('time');
     await expect(graph.locator('.jp-Compilescope-graph-legend')).toContainText(
       /\d.*–.*\d [µm]s/
     );

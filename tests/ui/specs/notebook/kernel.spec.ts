@@ -60,7 +60,7 @@ test('cancel stops a running compile, and the kernel goes on', async ({
   // In the middle of it: C++ is being built.
   await expect(progress(page, /building/)).toBeVisible();
   await cancel.click();
-  await expect(panel.getByText(/^Cancelled/)).toBeVisible();
+  await expect(panel.getByText(/^Canceled/)).toBeVisible();
   fs.rmSync(HOLD);
   await waitForKernel(page);
   await run(page, 3);

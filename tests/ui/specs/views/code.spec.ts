@@ -34,7 +34,7 @@ test('artifacts side by side', async ({ page }) => {
         : page.theme.setLightTheme());
       // A picture to look at, not to compare: fonts differ from machine to machine.
       await takePicture(page, theme);
-      // What the theme says, not a colour of our own.
+      // What the theme says, not a color of our own.
       for (const part of [sidebar(page), editors(page).first()]) {
         await expect.poll(() => contrast(part, theme)).toBeGreaterThan(300);
       }
@@ -161,8 +161,8 @@ test('artifacts side by side', async ({ page }) => {
  */
 function contrast(part: Locator, theme: 'light' | 'dark'): Promise<number> {
   return part.evaluate((node, theme) => {
-    const light = (colour: string) =>
-      (colour.match(/\d+/g) ?? [])
+    const light = (color: string) =>
+      (color.match(/\d+/g) ?? [])
         .slice(0, 3)
         .reduce((sum, each) => sum + Number(each), 0);
     let own = node;

@@ -20,8 +20,8 @@ test('where the time of the first call went', async ({ page, tmpPath }) => {
     await expect(view.getByRole('row', { name: /FX graph/ })).toHaveCount(2);
   });
 
-  await test.step('bars are painted in the colours of their kinds', async () => {
-    const colours = () =>
+  await test.step('bars are painted in the colors of their kinds', async () => {
+    const colors = () =>
       tree.locator('canvas').evaluate(node => {
         const canvas = node as HTMLCanvasElement;
         const { width, height } = canvas;
@@ -38,7 +38,7 @@ test('where the time of the first call went', async ({ page, tmpPath }) => {
         return seen.size;
       });
     // It is painted in a frame after it has its size.
-    await expect.poll(colours).toBeGreaterThan(8);
+    await expect.poll(colors).toBeGreaterThan(8);
   });
 
   await test.step('keys', async () => {

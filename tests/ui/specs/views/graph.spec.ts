@@ -106,8 +106,7 @@ interface IHost {
 
 const details = (view: Locator) =>
   view.getByRole('region', { name: 'Details' });
-const colour = (view: Locator) =>
-  view.getByRole('combobox', { name: 'Colour' });
+const color = (view: Locator) => view.getByRole('combobox', { name: 'Color' });
 const stage = (view: Locator) => view.getByRole('combobox', { name: 'Stage' });
 
 for (const theme of ['light', 'dark'] as const) {
@@ -125,7 +124,7 @@ for (const theme of ['light', 'dark'] as const) {
     await choose(view, 'mul_1', 'layers.0.norm');
     await takePicture(page, `graph-${theme}`);
     await view.getByRole('button', { name: 'Two stages' }).click();
-    await colour(view).selectOption('change');
+    await color(view).selectOption('change');
     await expect(stage(view)).toHaveCount(2);
     await expect(view.getByText('since “')).toBeVisible();
     await takePicture(page, `graph-two-${theme}`);

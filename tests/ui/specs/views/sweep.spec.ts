@@ -83,13 +83,13 @@ test('a sweep, from the form to the winner', async ({ page }) => {
     await expect(details).toContainText('Inspect this variant');
   });
 
-  await test.step('cancelled, it keeps what is finished', async () => {
+  await test.step('canceled, it keeps what is finished', async () => {
     // So long that no cell ends before the click.
     await seconds.selectOption('30');
     await button('Start').click();
     await button('Cancel').click();
-    await expect(status).toContainText('Cancelled after 0 of 2 cells');
-    await expect(row(view, 'cpp')).toContainText('cancelled');
+    await expect(status).toContainText('Canceled after 0 of 2 cells');
+    await expect(row(view, 'cpp')).toContainText('canceled');
     await seconds.selectOption('1');
     await view.getByRole('checkbox', { name: 'reuse finished' }).check();
     await button('Start').click();

@@ -37,7 +37,7 @@ class Traits(NamedTuple):
     """What is only seen in the graph itself, and matters when two wrappers of it are compared."""
 
     undefined: frozenset[int] = frozenset()
-    """The outputs, by number, that torch leaves uninitialised."""
+    """The outputs, by number, that torch leaves uninitialized."""
     is_repeatable: bool = False
     """Whether it can run beside the user's calls: `repeatable_graphs.is_repeatable`."""
 

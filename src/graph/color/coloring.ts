@@ -7,11 +7,11 @@ import { shortDtype } from '../labels';
 import { OP_KINDS, opKind } from './kinds';
 
 /**
- * What boxes are coloured by.
+ * What boxes are colored by.
  */
-export type ColourMode = 'kernel' | 'time' | 'dtype' | 'kind' | 'change';
+export type ColorMode = 'kernel' | 'time' | 'dtype' | 'kind' | 'change';
 
-export const COLOUR_MODES: readonly ColourMode[] = [
+export const COLOR_MODES: readonly ColorMode[] = [
   'kernel',
   'time',
   'dtype',
@@ -20,7 +20,7 @@ export const COLOUR_MODES: readonly ColourMode[] = [
 ];
 
 /**
- * One entry of the legend. It is told by its colour, its bar's shape and its
+ * One entry of the legend. It is told by its color, its bar's shape and its
  * name; a change by a sign too.
  */
 export interface ISwatch {
@@ -30,9 +30,9 @@ export interface ISwatch {
   readonly id: string;
 
   /**
-   * A colour of the palette; -1 for none.
+   * A color of the palette; -1 for none.
    */
-  readonly colour: number;
+  readonly color: number;
 
   /**
    * 0: solid, 1: double, 2: dashed, 3: dotted.
@@ -51,10 +51,10 @@ export interface ISwatch {
 }
 
 /**
- * The colours of a graph's nodes.
+ * The colors of a graph's nodes.
  */
-export interface IColouring {
-  readonly mode: ColourMode;
+export interface IColoring {
+  readonly mode: ColorMode;
   readonly swatches: readonly ISwatch[];
 
   /**
@@ -63,25 +63,22 @@ export interface IColouring {
   readonly of: Int16Array;
 }
 
-const COLOURS = 6;
+const COLORS = 6;
 const SHAPES = 4;
 
 /**
- * What there is to colour by.
+ * What there is to color by.
  */
-export interface IColourSource {
+export interface IColorSource {
   readonly graph: IIndexed;
   readonly fusions: readonly IFusion[];
   readonly diff: IStageDiff | null;
 }
 
 /**
- * Colour the nodes of a graph.
+ * Color the nodes of a graph.
  */
-export function colourNodes(
-  mode: ColourMode,
-  source: IColourSource
-): IColouring {
+export function colorNodes(mode: ColorMode, source: IColorSource): IColoring {
   const { graph, fusions, diff } = source;
   switch (mode) {
     case 'kernel':
@@ -113,7 +110,7 @@ const CHANGES: readonly [string, number, number, string][] = [
   ['same', -1, 0, '']
 ];
 
-function byChange(graph: IIndexed, diff: IStageDiff | null): IColouring {
+function byChange(graph: IIndexed, diff: IStageDiff | null): IColoring {
   const of = new Int16Array(graph.nodes.length).fill(-1);
   const counts = CHANGES.map(() => 0);
   graph.nodes.forEach(({ name }, i) => {
@@ -127,9 +124,9 @@ function byChange(graph: IIndexed, diff: IStageDiff | null): IColouring {
     }
   });
   counts[3] = diff?.counts.removed ?? 0;
-  const swatches = CHANGES.map(([id, colour, shape, sign], i) => ({
+  const swatches = CHANGES.map(([id, color, shape, sign], i) => ({
     id,
-    colour,
+    color,
     shape,
     sign,
     count: counts[i]
@@ -138,11 +135,11 @@ function byChange(graph: IIndexed, diff: IStageDiff | null): IColouring {
 }
 
 function byValue(
-  mode: ColourMode,
+  mode: ColorMode,
   values: readonly (string | null)[],
   order?: readonly string[],
   place?: (value: string) => number
-): IColouring {
+): IColoring {
   const counts = new Map<string, number>();
   for (const value of values) {
     if (value) {
@@ -168,7 +165,7 @@ function byFusion(
   graph: IIndexed,
   fusions: readonly IFusion[],
   idOf: (fusion: IFusion) => string
-): IColouring {
+): IColoring {
   const ids = [...new Set(fusions.map(idOf))];
   const at = new Map(ids.map((id, i) => [id, i]));
   const of = new Int16Array(graph.nodes.length).fill(-1);
@@ -189,7 +186,7 @@ function byFusion(
 /**
  * Launches in four classes by their measured time, each twice the one before.
  */
-function byTime(graph: IIndexed, fusions: readonly IFusion[]): IColouring {
+function byTime(graph: IIndexed, fusions: readonly IFusion[]): IColoring {
   const times = fusions.map(fusionTime);
   const most = Math.max(0, ...times.map(time => time ?? 0));
   const classes = [1, 0.5, 0.25, 0.125, 0];
@@ -210,7 +207,7 @@ function byTime(graph: IIndexed, fusions: readonly IFusion[]): IColouring {
   const digits = (us: number) => Number(us.toPrecision(2)).toString();
   const swatches = classes.map((_, i) => ({
     id: `${digits(most * (classes[i + 1] ?? 0))}–${digits(most * classes[i])} µs`,
-    colour: i === 4 ? -1 : [1, 4, 5, 0][i],
+    color: i === 4 ? -1 : [1, 4, 5, 0][i],
     shape: 0,
     sign: '',
     count: counts[i]
@@ -219,14 +216,14 @@ function byTime(graph: IIndexed, fusions: readonly IFusion[]): IColouring {
 }
 
 /**
- * The nth look: neighbours differ in colour and in shape.
+ * The nth look: neighbors differ in color and in shape.
  */
-function look(n: number): { colour: number; shape: number; sign: string } {
+function look(n: number): { color: number; shape: number; sign: string } {
   return n < 0
-    ? { colour: -1, shape: 0, sign: '' }
+    ? { color: -1, shape: 0, sign: '' }
     : {
-        colour: n % COLOURS,
-        shape: (Math.floor(n / COLOURS) + n) % SHAPES,
+        color: n % COLORS,
+        shape: (Math.floor(n / COLORS) + n) % SHAPES,
         sign: ''
       };
 }

@@ -2,7 +2,7 @@ import { KINDS } from '../kinds';
 import type { IPaint } from './paint';
 
 /**
- * The class of an element in a kind's colours: the background is its fill, the
+ * The class of an element in a kind's colors: the background is its fill, the
  * border its edge.
  */
 export function kindClass(kind: string): string {
@@ -10,7 +10,7 @@ export function kindClass(kind: string): string {
 }
 
 /**
- * Reads the theme's colours from elements that have them, since a canvas knows
+ * Reads the theme's colors from elements that have them, since a canvas knows
  * no variables.
  */
 export class Palette {
@@ -36,7 +36,7 @@ export class Palette {
   }
 
   /**
-   * The colours as they are now.
+   * The colors as they are now.
    */
   read(): IPaint {
     const style = getComputedStyle(this._host);
