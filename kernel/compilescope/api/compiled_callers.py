@@ -27,7 +27,7 @@ def not_in_compiled_code(function: Callable[P, R]) -> Callable[P, R]:
 
     @functools.wraps(function)
     def called(*args: P.args, **kwargs: P.kwargs) -> R:
-        if "torch" in sys.modules:
+        if sys.modules.get("torch") is not None:
             _refuse_compiled_caller(function.__name__)
         return function(*args, **kwargs)
 
