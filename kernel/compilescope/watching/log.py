@@ -10,7 +10,7 @@ import weakref
 from collections.abc import Callable
 
 from ..analysis.assemble import assemble
-from ..analysis.guards.recompile_causes import add_causes
+from ..analysis.guards.recompile_words import add_causes
 from ..analysis.guards.recompiles import Memory, agree_by_frame
 from ..analysis.phases.phases import begin_at
 from ..analysis.problems.compile_failures import Failures, RaisedError, without_breaks

@@ -4,7 +4,7 @@ import type { Compilation, Guard, GuardOutcome } from '../../protocol/types';
 import type { IEmpty, IShown } from '../common';
 import { isSelected, pickRemedy, ReportView } from '../common';
 import type { IViewContext } from '../views';
-import { Answer } from './answer';
+import { Conditions } from './conditions';
 import { Controls } from './controls';
 import { Details } from './details';
 import type { IGuardOptions } from './filter';
@@ -94,7 +94,7 @@ export class GuardsView extends ReportView<Compilation> {
           trans={trans}
         />
         {compilation.conditions.length > 0 && (
-          <Answer
+          <Conditions
             conditions={compilation.conditions}
             chosen={chosen}
             onChoose={index => this._choose(compilation, index)}

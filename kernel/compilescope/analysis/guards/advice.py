@@ -21,7 +21,7 @@ from .general_advice import run_in_eager
 from .kinds_of_calls import normal_recompile
 from .number_uses import NumberUses
 from .other_changes import is_number, other_guards, some
-from .recompile_causes import describe
+from .recompile_words import describe
 
 _NUMBER = re.compile(r"-?\d+(?:\.\d*)?(?:e[+-]?\d+)?$|-?(?:inf|nan)$")
 _SCALARS = {"Float": "float32", "Double": "float64", "Half": "float16", "BFloat16": "bfloat16"}

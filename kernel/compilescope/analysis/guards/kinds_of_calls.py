@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from ...report import Failure
 from .failed_guard import keys_only_in
 from .other_changes import some
-from .recompile_causes import describe
+from .recompile_words import describe
 
 _STATE = "GLOBAL_STATE changed: "
 _OF_GRADIENTS = re.compile(r"Autograd\w*|Autocast\w*|ADInplaceOrView|no others")

@@ -14,7 +14,7 @@ from ...report import Advice, Failure, Node, SourceLine
 from ..figures.wording import place
 from ..text.brackets import split_list
 from .conditions import as_written
-from .recompile_causes import describe
+from .recompile_words import describe
 
 _ARITHMETIC = re.compile(r"_operator\.|item$|torch\.sym_\w+$")
 _WITH_TENSORS = re.compile(

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from ...report import Failure, Guard
 from .compiled_values import Values, attributes_in, listed_in, plain
-from .recompile_causes import describe
+from .recompile_words import describe
 
 _LENGTH = re.compile(r"len\((?P<source>.*)\) == (?P<value>\d+)$", re.S)
 _TYPE = re.compile(r"___check_type_id\(.*, \d+\), type=(?P<value>.*)$", re.S)

@@ -16,8 +16,8 @@ from .frames import Caller, caller_of, traced_frame
 from .general_advice import raise_limit
 from .number_uses import NumberUses, Use
 from .other_changes import distance, other_changes
-from .recompile_causes import add_causes, guarded_value
-from .recompile_reason import read_failure
+from .parse_reason import read_failure
+from .recompile_words import add_causes, guarded_value
 from .symbols import read_constants, read_symbols
 
 

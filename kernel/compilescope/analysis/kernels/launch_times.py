@@ -1,4 +1,4 @@
-"""Evaluates launch times: the peak rate that limits them, the sums of a kernel, and words."""
+"""Launch times as percentages of the device's peaks, their sums for a kernel, and the words."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ from ...report.break_advice import (
     setting_of,
 )
 from ..figures.wording import compile_time, count, place
-from ..guards.recompile_causes import guarded_value
+from ..guards.recompile_words import guarded_value
 from ..problems.breaks import plain_function, same_break, skips_frame
 from .ranked_suggestion import Ranked
 from .verdict_helps import BEFORE

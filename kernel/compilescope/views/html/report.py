@@ -8,7 +8,7 @@ from ... import extras
 from ...report import Report, conclude
 from ..cell_limits import CELL, FULL
 from ..wrapper_pairs import pairs
-from .answer import answer
+from .cell_summary import summarize
 from .style import style_sheet
 from .templating import render as render_template
 
@@ -52,7 +52,7 @@ def render(
         linked=linked,
         report=report,
         overview=conclude(report),
-        answer=answer(report),
+        cell_summary=summarize(report),
         limits=FULL if full else CELL,
         hint=f'{name}.save("report.html")',
         missed=extras.missed("pygments"),

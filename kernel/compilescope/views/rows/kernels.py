@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ...report import Kernel, SourceLine
+from ...report import Descriptor, Kernel, SourceLine
 from .. import wording
-from . import plans, routes
+from . import plans
 
 _WRAPPERS = {"cpp": "C++", "python": "Python", "aot": "ahead of time"}
 _SOURCES, _MODULES = 4, 4
@@ -23,11 +23,18 @@ def lines(kernel: Kernel) -> list[str]:
     return [
         *_launches(kernel),
         *(f"from {_source(source)}" for source in kernel.sources[-_SOURCES:]),
-        *filter(
-            None, [modules(kernel), plans.kernel(kernel), routes.descriptors(kernel.descriptors)]
-        ),
+        *filter(None, [modules(kernel), plans.kernel(kernel), descriptors(kernel.descriptors)]),
         *(f"no {what}: {why}" for what, why in kernel.absent.items()),
     ]
+
+
+def descriptors(kernel_descriptors: list[Descriptor]) -> str:
+    """Return a kernel's TMA descriptors in a few words; empty if it has none."""
+    texts = [
+        f"{descriptor.name} [{', '.join(descriptor.block)}] built {descriptor.built}"
+        for descriptor in kernel_descriptors
+    ]
+    return f"TMA: {'; '.join(texts)}" if texts else ""
 
 
 def _launches(kernel: Kernel) -> list[str]:

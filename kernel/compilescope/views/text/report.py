@@ -26,6 +26,7 @@ from ..rows import changes as changed_rows
 from ..rows import (
     cold,
     conditions,
+    cuda_graphs,
     deploy,
     package,
     plans,
@@ -264,9 +265,9 @@ def _package(
 
 
 def _cuda_graphs(report: Report, width: int) -> Iterator[str]:
-    for variant, cuda_graphs in ranks.graphed(report):
-        yield f"{variant.name}: {ranks.graphs_line(cuda_graphs)}"
-        for line in ranks.graphs_why(cuda_graphs):
+    for variant, graphs in cuda_graphs.graphed(report):
+        yield f"{variant.name}: {cuda_graphs.graphs_line(graphs)}"
+        for line in cuda_graphs.graphs_why(graphs):
             yield from _wrapped(line, width, "  ")
 
 
@@ -367,7 +368,7 @@ def _kernel(kernel: Kernel) -> str:
     ops = f": {', '.join(kernel.ops)}" if kernel.ops else ""
     fused = ", ".join(plans.fusion(kernel))
     head = f"{kernel.name} ({target_rows.language(kernel)}{called}){ops}"
-    parts = [head, kernel_rows.modules(kernel), fused, routes.descriptors(kernel.descriptors)]
+    parts = [head, kernel_rows.modules(kernel), fused, kernel_rows.descriptors(kernel.descriptors)]
     return "; ".join(filter(None, parts))
 
 

@@ -12,7 +12,7 @@ const FEW = 8;
 /**
  * What would make the call recompile, before the guards one by one.
  */
-export function Answer(props: {
+export function Conditions(props: {
   conditions: readonly Condition[];
   chosen: number | null;
   onChoose: (guard: number) => void;

@@ -1,4 +1,4 @@
-"""Describes why a frame was compiled again: what failed guards say, and torch's limit."""
+"""Why a frame was compiled again, in words: the failed guards, and torch's limit."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ...report import STACK_VALUE, Compilation, Failure, Recompile, RecompileCau
 from .compiled_values import Values
 from .conditions import ON_STACK, as_written
 from .failed_guard import DTYPES, keys_only_in
-from .recompile_reason import read_failure
+from .parse_reason import read_failure
 
 _SUBJECTS = {
     "rank": "{}.dim()",

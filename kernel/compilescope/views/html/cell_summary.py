@@ -20,7 +20,7 @@ class Error(NamedTuple):
     text: str
 
 
-class Answer(NamedTuple):
+class CellSummary(NamedTuple):
     """The lines of the cell's output; fields without content are empty."""
 
     results: list[Result]
@@ -38,11 +38,11 @@ class Answer(NamedTuple):
     """The arguments and the versions."""
 
 
-def answer(report: Report) -> Answer:
+def summarize(report: Report) -> CellSummary:
     """Return the summary of a report, short enough for a cell."""
     overview = conclude(report)
     is_watch = report.subject.kind == "watch"
-    return Answer(
+    return CellSummary(
         results=_rows(overview.results),
         targets=_targets(overview.targets[:_TARGETS]),
         left_out=_left_out(overview),
