@@ -45,7 +45,7 @@ def short_timing() -> None:
 
     The minimum number of rounds is taken however long that takes: no test depends on the machine.
     """
-    build_and_time.SECONDS_PER_VARIANT, build_and_time.LONGEST_S = 0.04, 0.1
+    build_and_time.SECONDS_PER_VARIANT, build_and_time.MAX_SLOW_CALLS_S = 0.04, 0.1
     layers.SECONDS = 0.3
     timed_layers.OVERTIME = timing.OVERTIME = math.inf
     kernels.SECONDS = 0.2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..capture.records import LOOSE, Record
+from ..capture.records import NO_COMPILE_ID, Record
 from ..report import COMPILATION_PARTS, STAGES, Compilation
 from .problems.failed_records import failed
 
@@ -40,7 +40,7 @@ def explain(compilation: Compilation, records: Sequence[Record]) -> dict[str, st
     # A frame that never came to AOTAutograd is neither.
     is_complete = training or hit or "inference" in graphs or bool(code.python or code.cpp)
     failure = _failure(records)
-    loose = compilation.id == LOOSE
+    loose = compilation.id == NO_COMPILE_ID
     # "!0" is compiled autograd's graph, of which Dynamo's frame is another compilation.
     nothing = not graphs and not hit and not loose and "/" in compilation.id
     for stage in STAGES:

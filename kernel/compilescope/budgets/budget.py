@@ -14,7 +14,7 @@ from ..analysis.problems.compile_failures import is_hidden_failure
 from ..report import Compilation, Problem, Report, SourceLine, VariantReport
 from ..report.errors import CompilescopeError
 
-_MOST_PLACES = 5
+_MAX_PLACES = 5
 """The maximum number of code lines that a message names for one figure."""
 
 
@@ -82,8 +82,8 @@ class Excess:
         over = self.value - self.limit
         text = f"{self.figure}: {_number(self.value)}, budget {_number(self.limit)}"
         lines = [f"{text} ({_number(over)} over)"]
-        lines += [f"  {place}" for place in self.places[:_MOST_PLACES]]
-        hidden = len(self.places) - _MOST_PLACES
+        lines += [f"  {place}" for place in self.places[:_MAX_PLACES]]
+        hidden = len(self.places) - _MAX_PLACES
         if hidden > 0:
             lines.append(f"  and {hidden} more")
         return "\n".join(lines)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 MARKER = "compilescope"
 _PLAIN = r"[\w./:\-]+(\[[\w.\-]*\])?"
 """Ids of tests whose parameters are in the file's name as they are."""
-_LONGEST = 230
+_MAX_NAME_BYTES = 230
 """Bytes of a name: file systems allow 255 with the suffix."""
 _HASH = 8
 
@@ -119,10 +119,10 @@ def _save(report: Report, folder: Path, name: str) -> Path:
 def file_name(node_id: str) -> str:
     """The name of a test's report, without a suffix; no two tests have the same."""
     name = re.sub(r"[^\w.\-]+", "-", node_id)
-    if re.fullmatch(_PLAIN, node_id) and len(name.encode()) <= _LONGEST:
+    if re.fullmatch(_PLAIN, node_id) and len(name.encode()) <= _MAX_NAME_BYTES:
         return name
     # Parameters such as "a b" and "a-b" look the same in a name.
-    start = name.encode()[: _LONGEST - _HASH - 1].decode(errors="ignore")
+    start = name.encode()[: _MAX_NAME_BYTES - _HASH - 1].decode(errors="ignore")
     return f"{start}-{hashlib.sha256(node_id.encode(errors='replace')).hexdigest()[:_HASH]}"
 
 

@@ -14,7 +14,7 @@ from ..guards.reported_costs import add_guard_costs
 from ..isolation.muted_output import quiet
 from ..isolation.thread_switching import undisturbed
 from ..isolation.user_state import Snapshot
-from ..measure.timing import LONGEST_S, time_calls
+from ..measure.timing import MAX_SLOW_CALLS_S, time_calls
 from ..progress.progress import Monitor
 from ..report import Timing, VariantReport
 from ..report.measurements.accuracy import NO_TENSORS, NOTHING_TO_COMPARE
@@ -279,7 +279,7 @@ def time_variants(
         timings = time_calls(
             calls,
             budget_s=SECONDS_PER_VARIANT * len(calls),
-            longest_s=None if is_provisional else LONGEST_S,
+            longest_s=None if is_provisional else MAX_SLOW_CALLS_S,
             before_each=state.before_each,
             device=state.device,
             cancelled=lambda: monitor.cancelled,

@@ -26,7 +26,7 @@ from .build import Built
 from .eager_call import eager_call
 from .recompiling_calls import RecompilingCalls
 
-MOST = 8
+MAX_BUILDS = 8
 """How many builds a subject keeps; the oldest is evicted first."""
 
 EAGER = "eager"
@@ -137,7 +137,7 @@ class BuiltVariants:
         )
         wrapper = wrapper_code_of(call)
         self._code.own([*built.code_set, *([wrapper] if wrapper is not None else [])])
-        for name in list(self._builds)[:-MOST]:
+        for name in list(self._builds)[:-MAX_BUILDS]:
             self.drop(name)
 
     def find(self, name: str, variant: Variant) -> KeptBuild | None:

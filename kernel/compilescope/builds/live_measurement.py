@@ -27,7 +27,7 @@ TICK_S = 0.5
 """Updates are sent at most twice a second: a panel that draws them on the same machine disturbs
 what is measured. Computing the figures of many samples takes a while: it may take a tenth of the
 time."""
-_TOLD_SHARE = 0.1
+_EVENT_TIME_SHARE = 0.1
 WARM_S = 0.5
 """The longest warm-up of a variant."""
 
@@ -194,7 +194,7 @@ class Measurement:
                 self._say("running")
                 monitor.step(headline(self.timings()), fraction=self.progress.fraction)
                 last_news_s = time.monotonic()
-                pause = (last_news_s - now) / _TOLD_SHARE
+                pause = (last_news_s - now) / _EVENT_TIME_SHARE
 
     def _take(self, taken: Mapping[str, float]) -> None:
         """Adds the samples of a round."""

@@ -13,10 +13,10 @@ from typing import Any, BinaryIO, NamedTuple, cast
 
 from ..report.problem import Problem
 
-MOST_BYTES = 1 << 29
+MAX_BYTES = 1 << 29
 """The decompressed size allowed for any compressed file, since a small file can contain any
 amount."""
-_MOST_TIMES = 100
+_MAX_RATIO = 100
 """The allowed compression ratio; traces have ratios from ten to forty."""
 _ALWAYS_BYTES = 1 << 24
 """The decompressed size that is allowed however small the file is."""
@@ -59,7 +59,7 @@ def unpack_into(path: Path, target: BinaryIO) -> Problem | None:
     """
     with path.open("rb") as file:
         magic = file.read(len(_ZSTD))
-        most = min(MOST_BYTES, max(_ALWAYS_BYTES, file.seek(0, io.SEEK_END) * _MOST_TIMES))
+        most = min(MAX_BYTES, max(_ALWAYS_BYTES, file.seek(0, io.SEEK_END) * _MAX_RATIO))
         file.seek(0)
         if magic.startswith(_GZIP):
             import gzip  # a plain log needs none of it

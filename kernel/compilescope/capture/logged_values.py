@@ -23,7 +23,7 @@ def finite(value: object) -> float | None:
     return number if math.isfinite(number) else None
 
 
-_MOST = 2**53
+_MAX_COUNT = 2**53
 
 
 def logged_count(value: object) -> int | None:
@@ -32,7 +32,7 @@ def logged_count(value: object) -> int | None:
     JSON's ``true`` is an integer in Python only, and not every reader of JSON keeps larger
     integers exact.
     """
-    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _MOST:
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _MAX_COUNT:
         return value
     return None
 

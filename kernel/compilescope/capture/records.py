@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-LOOSE = "(no id)"
+NO_COMPILE_ID = "(no id)"
 """The compile id for records without one."""
 
 

@@ -15,7 +15,7 @@ from ..torch_api.process import caches
 from .context import Ground, Look, ok, problem, run, warning
 
 SUBJECT = "Cache folders"
-_OTHER = "point TORCHINDUCTOR_CACHE_DIR at another folder and restart the kernel."
+_OTHER_FOLDER = "point TORCHINDUCTOR_CACHE_DIR at another folder and restart the kernel."
 _LOW_BYTES = 2e9
 _FULL_BYTES = 2e8
 _LARGE_BYTES = 2e10
@@ -26,7 +26,7 @@ _NETWORK = ("nfs", "nfs4", "cifs", "smb3", "lustre", "beegfs", "fuse.sshfs", "9p
 def writable(ground: Ground) -> Check:
     """Whether files and folders can be made there, and locked, as torch does."""
     name, folder = "torch's folder", caches.folder()
-    remedy = f"Make it writable, or {_OTHER}"
+    remedy = f"Make it writable, or {_OTHER_FOLDER}"
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=folder, prefix="compilescope-") as file:
@@ -40,7 +40,7 @@ def writable(ground: Ground) -> Check:
             name,
             f"Files in {folder} cannot be locked ({locked}): processes that compile the same code "
             "can overwrite each other's files.",
-            f"Use a folder on a disk of this machine: {_OTHER}",
+            f"Use a folder on a disk of this machine: {_OTHER_FOLDER}",
         )
     return ok(name, f"{folder} is writable, and files in it can be locked.")
 
@@ -48,7 +48,7 @@ def writable(ground: Ground) -> Check:
 def executable(ground: Ground) -> Check:
     """Whether programs may be run from there: a ``noexec`` mount lets nothing be loaded."""
     name, folder = "programs run from it", caches.folder()
-    remedy = f"Mount it without noexec, or {_OTHER}"
+    remedy = f"Mount it without noexec, or {_OTHER_FOLDER}"
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder, prefix="compilescope-") as scratch:
@@ -69,9 +69,9 @@ def disk(ground: Ground) -> Check:
     free = shutil.disk_usage(folder).free
     finding = f"{free / 1e9:,.1f} GB free for {caches.folder()}"
     if free < _FULL_BYTES:
-        return problem(name, finding, f"Free some space there, or {_OTHER}")
+        return problem(name, finding, f"Free some space there, or {_OTHER_FOLDER}")
     if free < _LOW_BYTES:
-        return warning(name, finding, f"Free some space there, or {_OTHER}")
+        return warning(name, finding, f"Free some space there, or {_OTHER_FOLDER}")
     return ok(name, finding)
 
 
@@ -82,10 +82,10 @@ def file_system(ground: Ground) -> Check:
         return warning(
             name,
             f"{kind}, over the network: compiling there is slow.",
-            _OTHER[0].upper() + _OTHER[1:],
+            _OTHER_FOLDER[0].upper() + _OTHER_FOLDER[1:],
         )
     if "noexec" in options:
-        return problem(name, f"{kind}, mounted noexec.", f"Mount it without, or {_OTHER}")
+        return problem(name, f"{kind}, mounted noexec.", f"Mount it without, or {_OTHER_FOLDER}")
     return ok(name, kind or "Unknown; on this machine.")
 
 

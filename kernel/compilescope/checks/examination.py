@@ -38,7 +38,7 @@ SUBJECTS: tuple[ModuleType, ...] = (
 
 LIMIT_S = 150.0
 """After this long the checkup ends; unfinished checks are reported as such."""
-_HANDS = 2
+_THREADS = 2
 """How many subjects are checked at once: most of the time is spent waiting for compilers."""
 
 
@@ -86,7 +86,7 @@ class Examination:
         self._ground = Ground(
             folder=self._folder, front_end=front_end, aside=aside, kernel_info=kernel_info
         )
-        for number in range(min(_HANDS, len(subjects))):
+        for number in range(min(_THREADS, len(subjects))):
             context = contextvars.copy_context()
             threading.Thread(
                 target=context.run,

@@ -11,7 +11,7 @@ from ..torch_api.inductor import toolchain
 from .context import Ground, Look, not_needed, ok, problem, run, warning
 
 SUBJECT = "Precompiled headers"
-_OFF = "torch._inductor.config.cpp_cache_precompile_headers is off."
+_TURNED_OFF = "torch._inductor.config.cpp_cache_precompile_headers is off."
 _ENDINGS = (".gch", ".pch")
 
 
@@ -19,7 +19,7 @@ def present(ground: Ground) -> Check:
     """Those that there are, and whether more can be kept."""
     name = "kept headers"
     if not toolchain.precompiles():
-        return warning(name, _OFF, "Turn it on: C++ wrappers build several times faster.")
+        return warning(name, _TURNED_OFF, "Turn it on: C++ wrappers build several times faster.")
     folder = toolchain.header_folder()
     files = (
         [file for file in folder.rglob("*") if file.suffix in _ENDINGS] if folder.exists() else []
@@ -41,7 +41,7 @@ def works(ground: Ground) -> Check:
     """A header precompiled as Inductor would, and whether the compiler then takes it."""
     name = "precompile and use"
     if not toolchain.precompiles():
-        return not_needed(name, _OFF)
+        return not_needed(name, _TURNED_OFF)
     lacking = [tool for tool in toolchain.header_tools() if shutil.which(tool) is None]
     if lacking:
         return problem(

@@ -14,7 +14,7 @@ from ..torch_api.inductor import toolchain
 from .context import Ground, Look, not_needed, ok, problem, python, warning
 
 SUBJECT = "Versions"
-_OURS = "jupyterlab-compilescope"
+_DISTRIBUTION = "jupyterlab-compilescope"
 
 
 def python_version(ground: Ground) -> Check:
@@ -48,7 +48,7 @@ def _is_unoptimized() -> bool:
 
 def torch_version(ground: Ground) -> Check:
     """Whether this compilescope was made for this torch."""
-    return _asked_for("torch", _OURS, only="torch")
+    return _asked_for("torch", _DISTRIBUTION, only="torch")
 
 
 def requirements(ground: Ground) -> Check:
@@ -58,7 +58,7 @@ def requirements(ground: Ground) -> Check:
 
 def own_requirements(ground: Ground) -> Check:
     """What compilescope asks for."""
-    return _asked_for("compilescope's requirements", _OURS, optional=extras.optional())
+    return _asked_for("compilescope's requirements", _DISTRIBUTION, optional=extras.optional())
 
 
 def numpy(ground: Ground) -> Check:

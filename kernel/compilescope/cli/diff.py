@@ -250,7 +250,7 @@ def _print_not_compared(
 
 def _of_traces(options: argparse.Namespace) -> int:
     from ..readers.lazy_trace import Trace
-    from ..readers.trace_difference import MOST_READ, trace_difference
+    from ..readers.trace_difference import MAX_READ, trace_difference
     from .trace_diff_text import difference_text
 
     for name in options.fail_on:
@@ -268,7 +268,7 @@ def _of_traces(options: argparse.Namespace) -> int:
     ):
         for trace in (before, after):
             files.refuse_no_trace(trace.processes, trace.problems)
-        difference = trace_difference(before, after, most_read=None if every else MOST_READ)
+        difference = trace_difference(before, after, most_read=None if every else MAX_READ)
         problems = [
             f"{path}: {problem.what}"
             for path, trace in ((options.before, before), (options.after, after))

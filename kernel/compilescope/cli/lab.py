@@ -11,9 +11,9 @@ from urllib.parse import quote
 
 from ..report.errors import CompilescopeError
 
-_OURS = ".compilescope.json"
+_REPORT_SUFFIX = ".compilescope.json"
 """The endings of report files that JupyterLab opens in the panel."""
-_ASKED = "compilescope-open"
+_ADDRESS_PARAMETER = "compilescope-open"
 """The address parameter with the trace that `src/plugins/trace.ts` opens."""
 
 
@@ -43,15 +43,19 @@ def open_in_lab(path: Path, *, is_trace: bool, browser: bool, port: int) -> int:
                 f"{path.name} cannot be opened in JupyterLab: {name} is not installed here.",
                 remedy="Install jupyterlab and jupyterlab-compilescope, or leave out --lab.",
             )
-    if not is_trace and not path.name.endswith(_OURS):
+    if not is_trace and not path.name.endswith(_REPORT_SUFFIX):
         raise CompilescopeError(
             f"JupyterLab does not open {path.name} in the panel.",
-            f"It opens traces, and reports that end in {_OURS}.",
-            f"Save the report as NAME{_OURS}, or leave out --lab.",
+            f"It opens traces, and reports that end in {_REPORT_SUFFIX}.",
+            f"Save the report as NAME{_REPORT_SUFFIX}, or leave out --lab.",
         )
     if not path.exists():
         raise CompilescopeError(f"There is no {str(path)!r}.")
-    address = f"/lab?{_ASKED}={quote(path.name)}" if is_trace else f"/lab/tree/{quote(path.name)}"
+    address = (
+        f"/lab?{_ADDRESS_PARAMETER}={quote(path.name)}"
+        if is_trace
+        else f"/lab/tree/{quote(path.name)}"
+    )
     process = subprocess.Popen(
         [
             *(sys.executable, "-m", "jupyterlab"),

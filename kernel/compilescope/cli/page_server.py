@@ -12,7 +12,7 @@ from ..report.errors import CompilescopeError
 from ..views.saved_page import render_served
 
 REQUESTS = "requests"
-_LONGEST_REQUEST = 1 << 20
+_MAX_REQUEST_BYTES = 1 << 20
 
 
 class PageServer(ThreadingHTTPServer):
@@ -71,7 +71,7 @@ class _Handler(BaseHTTPRequestHandler):
         if not self._is_ours(self.server.path + REQUESTS):
             return
         length = self.headers.get("Content-Length", "")
-        if not length.isdecimal() or int(length) > _LONGEST_REQUEST:
+        if not length.isdecimal() or int(length) > _MAX_REQUEST_BYTES:
             self.send_error(413)
             return
         try:

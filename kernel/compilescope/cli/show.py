@@ -10,7 +10,7 @@ from ..report.errors import CompilescopeError
 from . import files
 from .terminal import show_progress
 
-_THINGS = ("code", "kernel", "graph", "guards", "shapes", "raw")
+_TEXT_OPTIONS = ("code", "kernel", "graph", "guards", "shapes", "raw")
 """Options that each name a text of one compilation."""
 
 
@@ -65,7 +65,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def command(options: argparse.Namespace) -> int:
     """Print what was asked for."""
-    one_thing = any(getattr(options, name) for name in _THINGS)
+    one_thing = any(getattr(options, name) for name in _TEXT_OPTIONS)
     if one_thing and options.json:
         raise CompilescopeError(
             "--json prints the summary or the list, and no text.", remedy="Leave it out."

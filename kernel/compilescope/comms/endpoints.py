@@ -189,8 +189,12 @@ def stop() -> None:
 
 def _shortened(text: str) -> str:
     """A sentence that quotes a request, its middle left out if it is too long to read."""
-    return text if len(text) <= _MOST else f"{text[: _MOST // 2]} … {text[-_MOST // 2 :]}"
+    return (
+        text
+        if len(text) <= _MAX_CHARACTERS
+        else f"{text[: _MAX_CHARACTERS // 2]} … {text[-_MAX_CHARACTERS // 2 :]}"
+    )
 
 
-_MOST = 2000
+_MAX_CHARACTERS = 2000
 """Characters of a sentence."""

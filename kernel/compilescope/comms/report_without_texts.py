@@ -11,7 +11,7 @@ from ..analysis.contents.summaries import sweep_summary, variant_summary
 from ..analysis.figures.time_words import time_words
 from ..analysis.problems.problem_list import problems_of
 from ..analysis.wrapper.default_sides import default_sides
-from ..readers.search import MOST_HITS
+from ..readers.search import MAX_HITS
 from ..report import Compilation, Report, VariantReport, conclude
 from ..report.contents import StoredText
 from ..report.errors import CompilescopeError
@@ -30,7 +30,7 @@ from .messages import (
 if TYPE_CHECKING:  # it loads torch, which a trace is read without
     from ..jobs.jobs import Job
 
-_LONG_LINE = 300
+_MAX_LINE = 300
 
 
 def subject(report: Report, revision: int) -> SubjectSummary:
@@ -145,7 +145,7 @@ def search(report: Report, text: str) -> SearchResult:
                     continue
                 for number, line in enumerate(content.split("\n"), 1):
                     if text in line:
-                        if len(search_result.hits) == MOST_HITS:
+                        if len(search_result.hits) == MAX_HITS:
                             search_result.is_cut = True
                             return search_result
                         search_result.hits.append(
@@ -154,7 +154,7 @@ def search(report: Report, text: str) -> SearchResult:
                                 compilation=compilation.id,
                                 name=stored.name,
                                 line=number,
-                                text=line.strip()[:_LONG_LINE],
+                                text=line.strip()[:_MAX_LINE],
                             )
                         )
     return search_result

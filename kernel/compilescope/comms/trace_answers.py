@@ -13,7 +13,7 @@ import msgspec
 from ..analysis.contents.summaries import compilation_summary, filled
 from ..readers.lazy_trace import Progress, Trace
 from ..readers.search import search
-from ..readers.trace_difference import MOST_READ, trace_difference
+from ..readers.trace_difference import MAX_READ, trace_difference
 from ..readers.trace_summary import for_report, summary_of
 from ..report import Compilation, Report, renderers
 from ..report.contents import CompilationSummary
@@ -25,7 +25,7 @@ from ..version import __version__
 from . import messages, report_parts, report_without_texts
 from .answering import answer_into
 
-_MOST_SAVED_BYTES = 300 << 20
+_MAX_SAVED_BYTES = 300 << 20
 _BESIDE = {"compare_trace", "save_report"}
 """Commands that reopen the trace and take seconds; other requests are answered meanwhile."""
 
@@ -199,7 +199,7 @@ class TraceAnswers:
             is_before = _start_time(other) <= _start_time(shown)
             difference = trace_difference(
                 *((other, shown) if is_before else (shown, other)),
-                most_read=None if request.every else MOST_READ,
+                most_read=None if request.every else MAX_READ,
             )
         difference.shown = "after" if is_before else "before"
         with self._lock:
@@ -258,7 +258,7 @@ class TraceAnswers:
     def _save(self, request: messages.SaveReport) -> messages.SaveReportResult:
         from ..readers.trace import report_of
 
-        if self._trace.position > _MOST_SAVED_BYTES:
+        if self._trace.position > _MAX_SAVED_BYTES:
             raise CompilescopeError(
                 "The trace is too large for a page or a report.",
                 f"Its logs have {self._trace.position >> 20} MiB, and all of them would be in it.",

@@ -34,7 +34,7 @@ from ..subject.pickled_subject import unpack
 from ..torch_api.failures import failures
 from .collectives import collectives_outside
 from .rendezvous import store_of
-from .votes import LEFT, PATIENCE_S, OutOfStep, Votes
+from .votes import LEAVING, PATIENCE_S, OutOfStep, Votes
 
 ROUNDS = 20
 WARM_UP = 2
@@ -207,7 +207,7 @@ def _leave(report: Report, votes: Votes, wait_s: float | None, inside: ChildProc
         with suppress(RuntimeError):  # the report is complete, and the process ends
             dist.destroy_process_group()
         return
-    inside.step(LEFT)
+    inside.step(LEAVING)
     if not wait_s:
         return  # it was out of step, which is already reported
     report.problems.append(

@@ -31,9 +31,9 @@ from ..report.variant import Variant
 from ..subject import pickled_subject
 from ..torch_api.process.environment import environment
 from .rendezvous import at_torchrun
-from .votes import LEFT
+from .votes import LEAVING
 
-MOST = 16
+MAX_RANKS = 16
 _GRACE_S = 5.0
 """How long the others may continue after one has died or left, to report their own errors."""
 _POLL_S = 0.2
@@ -205,7 +205,7 @@ def _run(
 
     def stepped(step: str) -> None:
         steps[place.rank] = step
-        if step == LEFT:
+        if step == LEAVING:
             failed.set()
 
     try:
@@ -287,12 +287,14 @@ def _check(size: int, backend: str, timeout_s: float) -> None:
         raise CompilescopeError(
             "This torch was built without torch.distributed.", remedy="Install one that has it."
         )
-    check_count("size", size, f"the number of ranks, 1 to {MOST}")
+    check_count("size", size, f"the number of ranks, 1 to {MAX_RANKS}")
     check_number("timeout_s", timeout_s, "a positive number of seconds: 300")
     check_text("backend", backend, "the name of a backend of torch.distributed: gloo")
-    if size > MOST:
+    if size > MAX_RANKS:
         raise CompilescopeError(
-            f"size is {size!r}.", f"One machine runs 1 to {MOST} ranks.", "Give a number of ranks."
+            f"size is {size!r}.",
+            f"One machine runs 1 to {MAX_RANKS} ranks.",
+            "Give a number of ranks.",
         )
     if "nccl" in backend and torch.cuda.device_count() < size:
         raise CompilescopeError(

@@ -10,7 +10,7 @@ import time
 
 from torch.distributed import Store  # type: ignore[attr-defined]  # it is, in their docs
 
-LEFT = "left the others"
+LEAVING = "left the others"
 """The step with which a rank says that it ends before the others."""
 
 PATIENCE_S = 60.0

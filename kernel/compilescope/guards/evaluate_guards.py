@@ -24,7 +24,7 @@ from ..torch_api.guards.size_guard_lines import SizeGuards
 from ..torch_api.trace import compiled_callable
 from .entry_frames import EntryFrame, entry_frames
 
-_BEHIND = (
+_NOT_EVALUATED = (
     "What is compiled behind a graph break or in a function that is called from eager is reached "
     "with values that only running the call makes: {ids} {verb} not asked."
 )
@@ -113,7 +113,7 @@ def evaluate_guards(
             answer.verdict = "unknown"
     if others:
         ids = ", ".join(others[:5]) + (" …" if len(others) > 5 else "")
-        behind = _BEHIND.format(ids=ids, verb="is" if len(others) == 1 else "are")
+        behind = _NOT_EVALUATED.format(ids=ids, verb="is" if len(others) == 1 else "are")
         answer.why = " ".join(filter(None, [answer.why, behind]))
     return answer
 

@@ -27,7 +27,9 @@ from .kept_guards import by_report_id, report_ids
 _RESUMED = "torch_dynamo_resume_in_"
 _WHOLE = "The recompile limit is reached: with fullgraph=True, torch then raises an error."
 _UNCOMPILED = "{name} itself is not compiled: this is the answer for torch.compile of it."
-_TORCHS = "{name} is a module of torch's own, which torch leaves to eager where a call enters it."
+_TORCH_MODULE = (
+    "{name} is a module of torch's own, which torch leaves to eager where a call enters it."
+)
 
 
 def evaluate_compiled(
@@ -71,7 +73,7 @@ def evaluate_compiled(
         answer.why = " ".join(filter(None, [_UNCOMPILED.format(name=answer.subject), answer.why]))
     values = [*args, *kwargs.values()]
     if skipped and not all_guards and skipping.is_torchs_alone(fn, values):
-        answer.verdict, answer.why = "eager", _TORCHS.format(name=answer.subject)
+        answer.verdict, answer.why = "eager", _TORCH_MODULE.format(name=answer.subject)
         return answer
     return _beyond_guards(answer, skipped, values, is_whole=around is not None and around.is_whole)
 

@@ -17,7 +17,7 @@ from ..analysis.overview.limit_verdict import verdict
 from ..analysis.problems.distinct_breaks import distinct_breaks
 from ..analysis.wrapper.launch_pairs import pair
 from ..analysis.wrapper.steps import find_steps
-from ..builds.built_variants import COMPILES_NOTHING, EAGER, MOST
+from ..builds.built_variants import COMPILES_NOTHING, EAGER, MAX_BUILDS
 from ..report import Compilation, Report, Timing, VariantReport
 from ..report.problem import FAULT, Problem, compile_failure
 from ..report.variant import Variant
@@ -191,7 +191,7 @@ def note_evicted(report: Report, names: Collection[str], ready: Collection[str])
             variant.absent.setdefault("timing", _EVICTED)
 
 
-_EVICTED = f"Only the latest {MOST} builds are kept: measure it by itself."
+_EVICTED = f"Only the latest {MAX_BUILDS} builds are kept: measure it by itself."
 
 
 def conclude(report: Report, variant: VariantReport) -> None:

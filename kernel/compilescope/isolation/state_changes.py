@@ -13,7 +13,7 @@ from .saved_python import Change, Saved, SavedDict, SavedFunction, SavedInstance
 from .user_state import RANDOM as RANDOM
 from .user_state import Snapshot
 
-FEW = 20
+MAX_LISTED = 20
 """How many changes are listed one by one."""
 
 
@@ -40,8 +40,8 @@ def changes_compared_values(snapshot: Snapshot) -> bool:
 
 def summarize_changes(changes: list[str]) -> list[str]:
     """The first changes, for a report, with a last line for the number of further ones."""
-    more = len(changes) - FEW
-    return changes if more <= 1 else [*changes[:FEW], f"and {more:,} more"]
+    more = len(changes) - MAX_LISTED
+    return changes if more <= 1 else [*changes[:MAX_LISTED], f"and {more:,} more"]
 
 
 def changed_tensors(snapshot: Snapshot) -> dict[str, torch.Tensor]:

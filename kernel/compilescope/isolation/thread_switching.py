@@ -16,7 +16,7 @@ that long at each of its dozen steps if other code holds the GIL. Samples taken 
 are unaffected."""
 
 _PATIENCE_S = 60.0
-_LOOK_S = 0.001
+_POLL_S = 0.001
 _CANCEL_S = 0.1
 """The time in which a thread that waits for the compile lock notices a cancel."""
 
@@ -36,8 +36,8 @@ def undisturbed() -> Iterator[None]:
     thread,
     compiled functions refuse to be called.
     """
-    while _asking:
-        time.sleep(_LOOK_S)
+    while _waiting_requests:
+        time.sleep(_POLL_S)
     with free_to_compile(_PATIENCE_S):
         yield
 
@@ -49,11 +49,11 @@ def asking() -> Iterator[None]:
     A lock alone is not enough: a thread that reacquires it at once would starve the others.
     """
     token = object()
-    _asking.append(token)
+    _waiting_requests.append(token)
     try:
         yield
     finally:
-        _asking.remove(token)
+        _waiting_requests.remove(token)
 
 
 @contextmanager
@@ -71,4 +71,4 @@ def generating(monitor: Monitor) -> Iterator[None]:
         yield
 
 
-_asking: list[object] = []
+_waiting_requests: list[object] = []

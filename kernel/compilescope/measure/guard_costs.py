@@ -86,7 +86,7 @@ def _guards(
     values = values_of(costs.nodes, f_locals, f_globals)
     for place, node in enumerate(costs.nodes):
         if time.perf_counter() > deadline:
-            costs.missing = _RUN_OUT
+            costs.missing = _OUT_OF_TIME
             return
         if values[place] is NoValue:
             continue
@@ -114,7 +114,7 @@ def _subtrees(
         base = _time(alone.root.check, f_locals)
         for single in _singles(costs.nodes, clone):
             if time.perf_counter() > deadline:
-                costs.missing = _RUN_OUT
+                costs.missing = _OUT_OF_TIME
                 return
             if not _passes(single.root.check, f_locals):
                 continue
@@ -164,4 +164,4 @@ def _time(
     return best
 
 
-_RUN_OUT = "The time set for measuring guards was over before all were measured."
+_OUT_OF_TIME = "The time set for measuring guards was over before all were measured."

@@ -36,7 +36,7 @@ UNEVEN = (
 )
 
 _PREFIX = re.compile(r"graph_\w*?_(?=cpp_|triton_)|graph_\d+_")
-_ASIDE = frozenset(
+_METADATA_OPERATORS = frozenset(
     ("alias", "as_strided", "detach", "empty", "empty_like", "empty_strided", "expand", "permute")
 ).union(("reshape", "resize_", "resolve_conj", "resolve_neg", "t", "transpose", "view"))
 """Operators that compute nothing, which a wrapper calls besides its launches."""
@@ -262,7 +262,7 @@ def _between(
         left = [
             spans[place]
             for place in range(start, end)
-            if place not in named and operator(spans[place].name) not in _ASIDE
+            if place not in named and operator(spans[place].name) not in _METADATA_OPERATORS
         ]
         count = len(group)
         if not left:

@@ -21,10 +21,10 @@ from .stopwatch import Call, HostStopwatch
 
 SECONDS = 3.0
 """The approximate time of the measurement."""
-FEWEST = 7
+MIN_ROUNDS = 7
 """The minimum number of rounds even if the time is up, within `OVERTIME` times it."""
 OVERTIME = 4
-_GROUPS, _LONGEST = 8, 9
+_GROUPS, _MAX_GROUP_ROUNDS = 8, 9
 """The desired minimum number of groups, and the most rounds in a group."""
 _WARM_SHARE = 0.15
 _SAMPLE_S = 0.001
@@ -68,7 +68,7 @@ class Samples:
         Calls that take long have fewer rounds than others.
         """
         rounds = min((len(self._samples[name]) for name in terms), default=0)
-        length = min(max(rounds // _GROUPS, 1), _LONGEST)
+        length = min(max(rounds // _GROUPS, 1), _MAX_GROUP_ROUNDS)
         starts = range(0, rounds - length + 1, length)
         return figure(
             [
@@ -86,7 +86,7 @@ def sample_layers(
     *,
     before_each: Callable[[str], None],
     budget_s: float,
-    fewest: int = FEWEST,
+    fewest: int = MIN_ROUNDS,
     slow: Collection[str] = (),
     check: Callable[[], None] = lambda: None,
 ) -> Samples:

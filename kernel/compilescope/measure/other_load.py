@@ -7,7 +7,7 @@ import time
 
 import psutil
 
-_SHORTEST_S = 0.2
+_MIN_SECONDS = 0.2
 """Below this, the kernel's ticks of 10 ms are too coarse."""
 
 
@@ -57,7 +57,7 @@ class OtherLoad:
         True
         """
         passed = time.monotonic() - self._started
-        if passed < _SHORTEST_S:
+        if passed < _MIN_SECONDS:
             return None
         busy, own = self._times()
         return max(0.0, (busy - self._busy) - (own - self._own)) / passed

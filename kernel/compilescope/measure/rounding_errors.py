@@ -20,8 +20,8 @@ FACTORS_OF_FEW = ((10, 10.0), (500, 8.0), (1000, 3.0))
 torch's own benchmarks."""
 FACTOR_OF_HALF = 3.0
 """The same for types of 16 bits, at least: coarse errors scatter more, too."""
-FAR = {torch.float16: 0.25, torch.bfloat16: 0.25}
-FAR_OTHERWISE = 0.02
+MAX_EAGER_ERRORS = {torch.float16: 0.25, torch.bfloat16: 0.25}
+MAX_EAGER_ERROR = 0.02
 """The largest typical error of eager, as a share of the typical value, that rounding explains.
 Above it the reference was computed differently and is useless."""
 _HIGHEST = (torch.float64, torch.complex128)
@@ -92,7 +92,7 @@ def as_good(eager: torch.Tensor, variant: torch.Tensor, truth: torch.Tensor) -> 
         return True
     count = eager.numel()
     factor = next((factor for most, factor in FACTORS_OF_FEW if count <= most), FACTOR)
-    if eager.dtype in FAR:
+    if eager.dtype in MAX_EAGER_ERRORS:
         factor = max(factor, FACTOR_OF_HALF)
     return theirs.largest <= factor * ours.largest and theirs.typical <= factor * ours.typical
 
@@ -174,7 +174,7 @@ def why_unreliable(expected: Mapping[str, Any], truth: Truth) -> str:
             continue
         # A value that is zero without rounding is judged by its distance from zero.
         typical = spread(torch.zeros_like(value), right).typical or 1.0
-        limit = FAR.get(value.dtype, FAR_OTHERWISE)
+        limit = MAX_EAGER_ERRORS.get(value.dtype, MAX_EAGER_ERROR)
         share = spread(value, right).typical / typical / limit
         shares.append(share if math.isfinite(share) else math.inf)
     # One value of many may be pure rounding error, as the gradient of a bias before a

@@ -10,12 +10,12 @@ from typing import NamedTuple
 from ..analysis.figures.intervals import median_interval
 
 ROUNDS = 32
-_LEAST_NS = 300_000
+_ROUND_NS = 300_000
 """The approximate time of all calls of a round together."""
-_MOST_CALLS = 400
+_MAX_CALLS = 400
 _SECONDS = 1.0
 """The time after which no further round begins, once there are enough for an interval."""
-_FEWEST = 8
+_MIN_ROUNDS = 8
 
 
 class Cost(NamedTuple):
@@ -52,7 +52,7 @@ def reaching(
     number = _fitting(call, inside)
     samples: list[float] = []
     end = time.perf_counter() + _SECONDS
-    while len(samples) < ROUNDS and (len(samples) < _FEWEST or time.perf_counter() < end):
+    while len(samples) < ROUNDS and (len(samples) < _MIN_ROUNDS or time.perf_counter() < end):
         before_each()
         whole = _timed(call, number)
         inside_ns = inside(number)
@@ -65,10 +65,10 @@ def reaching(
 
 def _fitting(call: Callable[[], object], inside: Callable[[int], float]) -> int:
     number = 1
-    while number < _MOST_CALLS:
+    while number < _MAX_CALLS:
         spent = _timed(call, number)
         inside(number)
-        if spent >= _LEAST_NS:
+        if spent >= _ROUND_NS:
             break
         number *= 2
     return number

@@ -13,14 +13,14 @@ from .stopwatch import Call, stopwatch_for
 _SAMPLES = 1_000
 """The target number of samples per call: batches of a fast call grow to fill its share of the
 time."""
-_FEWEST = 11
+_MIN_ROUNDS = 11
 """The minimum number of rounds even if the time is up, within `OVERTIME` times it."""
 OVERTIME = 4
-LONGEST_S = 20.0
+MAX_SLOW_CALLS_S = 20.0
 """How long eleven rounds of slow calls may take where the builds took longer, as a rule: fewer than
 eight rounds decide nothing."""
 _WARM_SHARE = 0.25
-_LONGEST_WARM_SHARE = 0.2
+_MAX_WARM_SHARE = 0.2
 """The same of ``longest_s``: two calls do not warm a slow one up."""
 
 
@@ -71,13 +71,13 @@ def time_calls(
         sample_s=share_s / _SAMPLES,
         stopwatch=stopwatch_for(device, time.perf_counter_ns),
     )
-    warm_s = max(share_s * _WARM_SHARE, (longest_s or 0.0) * _LONGEST_WARM_SHARE / len(calls))
+    warm_s = max(share_s * _WARM_SHARE, (longest_s or 0.0) * _MAX_WARM_SHARE / len(calls))
     for name in calls:
         sampler.warm_up(name, warm_s, cancelled)
     start_ns = time.perf_counter_ns()
     spent = 0.0
     overtime = OVERTIME if longest_s is None else max(OVERTIME, longest_s / budget_s)
-    while spent < (1 if sampler.rounds >= _FEWEST else overtime):
+    while spent < (1 if sampler.rounds >= _MIN_ROUNDS else overtime):
         if not sampler.round(cancelled):
             break
         taken_s = (time.perf_counter_ns() - start_ns) / 1e9

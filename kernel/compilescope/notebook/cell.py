@@ -19,7 +19,7 @@ EXAMPLE = "For example:\n\n    %%compile\n    y = x * 2\n    model(y)"
 Shell = Any
 """IPython's ``InteractiveShell``, which is typed in part only."""
 
-_HOLDER = "__compilescope_call__"
+_CALL_NAME = "__compilescope_call__"
 
 
 class Cell(NamedTuple):
@@ -180,13 +180,13 @@ def run(shell: Shell, cell: Cell) -> Call:
         for statement in cell.before:
             shown = shell.ast_node_interactivity == "all" and isinstance(statement, ast.Expr)
             _execute(shell, statement, cell.file, "single" if shown else "exec")
-        namespace[_HOLDER] = call
+        namespace[_CALL_NAME] = call
         try:
             held, called = _split(cell.last)
             _execute(shell, held, cell.file, "exec")
             _execute(shell, called, cell.file, "single" if cell.shown else "exec")
         finally:
-            namespace.pop(_HOLDER, None)
+            namespace.pop(_CALL_NAME, None)
     return call
 
 
@@ -201,9 +201,13 @@ def _split(last: ast.Expr | ast.Assign | ast.AnnAssign) -> tuple[ast.stmt, ast.s
     called = last.value
     assert isinstance(called, ast.Call)
     hold = ast.Call(
-        ast.parse(f"{_HOLDER}.hold", mode="eval").body, [called.func, *called.args], called.keywords
+        ast.parse(f"{_CALL_NAME}.hold", mode="eval").body,
+        [called.func, *called.args],
+        called.keywords,
     )
-    call = ast.parse(f"{_HOLDER}.fn(*{_HOLDER}.args, **{_HOLDER}.kwargs)", mode="eval").body
+    call = ast.parse(
+        f"{_CALL_NAME}.fn(*{_CALL_NAME}.args, **{_CALL_NAME}.kwargs)", mode="eval"
+    ).body
     held = ast.Expr(hold)
     for new_node in (held, hold, hold.func, call):
         for node in ast.walk(new_node) if new_node in (hold.func, call) else (new_node,):

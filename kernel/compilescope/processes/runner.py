@@ -33,7 +33,7 @@ WAITING = "waiting"
 _POLL_S = 0.1
 _MEMORY_EVERY_S = 0.2
 _ERRORS_BYTES = 64_000
-UNWANTED = ("TORCH_TRACE", "TORCH_COMPILE_DEBUG", "TORCH_LOGS_OUT")
+UNSET_VARIABLES = ("TORCH_TRACE", "TORCH_COMPILE_DEBUG", "TORCH_LOGS_OUT")
 """Variables by which torch would write into the user's own folders."""
 
 
@@ -164,7 +164,7 @@ def _start(
     header: Mapping[str, Any],
     variables: Mapping[str, str],
 ) -> subprocess.Popen[bytes]:
-    environment = {name: value for name, value in os.environ.items() if name not in UNWANTED}
+    environment = {name: value for name, value in os.environ.items() if name not in UNSET_VARIABLES}
     environment |= {
         "TORCHINDUCTOR_CACHE_DIR": str(caches),
         "TRITON_CACHE_DIR": str(caches / "triton"),

@@ -22,7 +22,7 @@ import filelock
 from ..torch_api.inductor import headers
 from ..torch_api.process.environment import environment
 from .folders import temporary
-from .runner import UNWANTED, import_path
+from .runner import UNSET_VARIABLES, import_path
 
 SETTING = "COMPILESCOPE_WARM_HEADERS"
 """The variable that turns this off: 0."""
@@ -74,7 +74,9 @@ class Warming:
 
     def _precompile(self, marker: Path, folder: Path) -> None:
         errors = folder / "errors"
-        variables = {name: value for name, value in os.environ.items() if name not in UNWANTED}
+        variables = {
+            name: value for name, value in os.environ.items() if name not in UNSET_VARIABLES
+        }
         variables |= {
             "TORCHINDUCTOR_CACHE_DIR": str(folder / "caches"),
             "TORCHINDUCTOR_COMPILE_THREADS": "1",

@@ -19,7 +19,7 @@ KINDS = 200
 """Kinds of work that are kept, the latest ones."""
 TIMES = 5
 """Times that are kept of each kind, the latest ones."""
-SHORTEST_S = 2.0
+MIN_SECONDS = 2.0
 """Nobody needs an estimate of what is over sooner."""
 
 _log = logging.getLogger(__name__)
@@ -61,7 +61,7 @@ class History:
         """How long work of a kind usually takes; None where nothing is known, or it is short."""
         with self._lock:
             times = self._read().get(kind)
-        if not times or statistics.median(times) < SHORTEST_S:
+        if not times or statistics.median(times) < MIN_SECONDS:
             return None
         return Usual(about_s=_rounded(statistics.median(times)), longest_s=max(times))
 

@@ -13,13 +13,13 @@ import msgspec
 
 from ..capture.parse_log import Damages, clock_shift, known_id, moved, parse_records
 from ..capture.record_heads import ARTIFACT_NAME, EVERY_HEAD, Block, Blocks, decode_head
-from ..capture.records import LOOSE, Record
+from ..capture.records import NO_COMPILE_ID, Record
 from ..capture.renumber import renamed
 from ..measure.garbage_collection import gc_disabled
 from ..report import Compilation, Problem
 from .unique_compile_ids import UniqueCompileIds, with_id
 
-_MOST_CACHED = 32
+_MAX_CACHED = 32
 """How many compilations are kept assembled."""
 _SPAN = b"chromium_event"
 _EARLIER = {
@@ -143,7 +143,7 @@ class Offsets:
             (candidate for candidate in compilations if candidate.id == shown_id), empty
         )
         self._cache[shown_id] = Assembled(compilation, damages.problems())
-        if len(self._cache) > _MOST_CACHED:
+        if len(self._cache) > _MAX_CACHED:
             self._cache.popitem(last=False)
         return self._cache[shown_id]
 
@@ -184,7 +184,7 @@ class Offsets:
             elif name == b"torch_version":
                 continue
             else:
-                shown_id = LOOSE
+                shown_id = NO_COMPILE_ID
             records = self._records.get(shown_id)
             if records is None:
                 records = self._records[shown_id] = array("L")
@@ -242,7 +242,11 @@ class Offsets:
         begin = self._bounds[epoch]
         end = self._bounds[epoch + 1] if epoch + 1 < len(self._bounds) else len(self)
         # Spans without an id end after the last record without one.
-        bounds = (begin, end - 1) if shown_id == LOOSE else (record_numbers[0], record_numbers[-1])
+        bounds = (
+            (begin, end - 1)
+            if shown_id == NO_COMPILE_ID
+            else (record_numbers[0], record_numbers[-1])
+        )
         first, last = bisect_left(self._spans, bounds[0]), bisect_right(self._spans, bounds[1])
         numbers = {*record_numbers, *self._spans[first:last]}
         # Phases are timed relative to the earliest one, and guards refer to file names.

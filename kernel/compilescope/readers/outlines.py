@@ -15,7 +15,7 @@ from ..analysis.problems.failed_records import (
     FAKE_KERNELS,
     METRICS,
     outcome_of,
-    tells_of_failure,
+    reports_failure,
 )
 from ..capture.logged_values import compile_time_s, finite, logged_count
 from ..capture.parse_log import (
@@ -29,7 +29,7 @@ from ..capture.parse_log import (
     whole_quarters,
 )
 from ..capture.record_heads import ARTIFACT_NAME, FEW_HEADS, Block, Blocks, Head, decode_head
-from ..capture.records import LOOSE, Record
+from ..capture.records import NO_COMPILE_ID, Record
 from ..report import Break, Compilation, Environment, Problem, SourceLine
 from .unique_compile_ids import UniqueCompileIds
 
@@ -146,7 +146,7 @@ class Events(msgspec.Struct):
         self.names.add(record.name)
         if record.event in METRICS:
             self.figures[record.event] = record.metadata[record.event]
-        self.has_failure = self.has_failure or tells_of_failure(record)
+        self.has_failure = self.has_failure or reports_failure(record)
 
     def metrics(self, event: str) -> dict[str, Any]:
         """Torch's figures of the forward or of the backward; empty where they are not logged."""
@@ -323,7 +323,7 @@ class Outlines:
             event=name,
             metadata=self._metadata(name, kind.name, head, text),
             payload=block.payload_at(end).decode("utf-8", "replace") if kind.has_text else None,
-            compile_id=None if events is None or events.id == LOOSE else events.id,
+            compile_id=None if events is None or events.id == NO_COMPILE_ID else events.id,
             attempt=head.attempt or 0,
             time_s=self._time(match),
         )
@@ -361,7 +361,7 @@ class Outlines:
     def _events(self, ids: _Ids, match: re.Match[bytes]) -> Events:
         """The compilation that a record belongs to, which may be its first."""
         torch_id = known_id(*ids)
-        shown = LOOSE if torch_id is None else self._unique_ids.name(torch_id)
+        shown = NO_COMPILE_ID if torch_id is None else self._unique_ids.name(torch_id)
         events = self.events.get(shown)
         if events is None:
             events = self.events[shown] = Events(shown, first_s=self._time(match))

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..analysis.changes.ranks import RankTexts, first_difference
 from ..analysis.figures.wording import count
-from ..capture.records import LOOSE
+from ..capture.records import NO_COMPILE_ID
 from ..report import Problem
 from ..report.subjects.traces import DivergenceKind, RankComparison, RankDivergence, RankTime
 from ..report.units import duration
@@ -149,7 +149,7 @@ def _time(rank: _Rank) -> RankTime:
 def _of_compilation(compile_id: str, ranks: Sequence[_Rank]) -> Iterator[RankDivergence]:
     having = [rank for rank in ranks if compile_id in rank.log.events]
     if len(having) < len(ranks):
-        if compile_id == LOOSE:
+        if compile_id == NO_COMPILE_ID:
             return  # such as what only one rank exports: no compilation of the others lacks
         odd = _minority({rank.number: str(rank in having) for rank in ranks})
         missing = any(rank.number in odd for rank in ranks if rank not in having)
@@ -264,7 +264,7 @@ def _listed(
 
 
 def _of(compile_id: str) -> str:
-    return "" if compile_id == LOOSE else f" of {compile_id}"
+    return "" if compile_id == NO_COMPILE_ID else f" of {compile_id}"
 
 
 def _divergence(

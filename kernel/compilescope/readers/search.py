@@ -9,7 +9,7 @@ from ..report.problem import Struct
 from .lazy_trace import ProcessLog, Trace
 from .log_files import is_of_rank
 
-MOST_HITS = 200
+MAX_HITS = 200
 _SHOWN = 300
 """The most characters of a line that a hit shows."""
 
@@ -30,7 +30,7 @@ class Matches(Struct):
     """The result of a search."""
 
     hits: list[Hit] = []
-    """At most `MOST_HITS`, in torch's order."""
+    """At most `MAX_HITS`, in torch's order."""
     is_cut: bool = False
     """Whether there are more."""
 
@@ -54,7 +54,7 @@ def search(trace: Trace, text: str, *, rank: str | None = None) -> Matches:
         if not is_of_rank(log.name, rank):
             continue
         for hit in _in_log(log, text.encode()):
-            if len(matches.hits) == MOST_HITS:
+            if len(matches.hits) == MAX_HITS:
                 matches.is_cut = True
                 return matches
             matches.hits.append(hit)

@@ -12,7 +12,7 @@ from ..report.subjects.traces import StackLine, Stacks
 from .lazy_trace import ProcessLog
 from .outlines import Events
 
-_MOST_LINES = 2000
+_MAX_LINES = 2000
 """The limit for all trees of a trace: they are sent to the panel with the trace's summary."""
 
 
@@ -30,7 +30,7 @@ def stacks_of(logs: Iterable[ProcessLog]) -> list[Stacks]:
         As far as they were read.
     """
     trees: list[Stacks] = []
-    room = _MOST_LINES
+    room = _MAX_LINES
     for log in logs:
         tree = _tree(log.events.values(), room)
         same = next((other for other in trees if _is_same(other, tree)), None)

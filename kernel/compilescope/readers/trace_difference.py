@@ -27,7 +27,7 @@ from .outlines import Events
 from .rank_divergence import GRAPH_TEXTS
 from .trace_summary import compilation_lines
 
-MOST_READ = 50
+MAX_READ = 50
 """How many compilations are read completely in each trace by default: each takes 0.1 to 0.3 s."""
 _SLOWER_BY = 0.2
 _SLOWER_BY_S = 0.1
@@ -68,7 +68,7 @@ def trace_difference(
     before: Trace,
     after: Trace,
     *,
-    most_read: int | None = MOST_READ,
+    most_read: int | None = MAX_READ,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> TraceDifference:
     """Compare two traces, process by process.

@@ -24,7 +24,7 @@ from .lazy_trace import ProcessLog, Trace
 from .lost_time import Spent, lost_time
 from .outlines import Events
 
-_MOST_SLOWEST = 5
+_MAX_SLOWEST = 5
 
 
 def summary_of(
@@ -67,7 +67,7 @@ def summary_of(
         name=report.subject.name,
         environment=report.environment,
         processes=[_process(variant, logs[variant.name]) for variant in variants],
-        slowest=[line for line in lines[:_MOST_SLOWEST] if line.duration_s],
+        slowest=[line for line in lines[:_MAX_SLOWEST] if line.duration_s],
         fix_first=lost_time(variants, spent),
         ranks=comparison,
         stacks=trees,

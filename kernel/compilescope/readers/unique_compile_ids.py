@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from ..capture.records import LOOSE, Record
+from ..capture.records import NO_COMPILE_ID, Record
 
 
 class UniqueCompileIds:
@@ -66,7 +66,7 @@ def _free(before: int, numbers: Iterable[str]) -> int:
 def distinguished(records: Sequence[Record]) -> list[Record]:
     """A whole log's records under ids that occur once, as `UniqueCompileIds` names them.
 
-    Records without an id get `LOOSE`, but for those that are of the whole process.
+    Records without an id get `NO_COMPILE_ID`, but for those that are of the whole process.
     """
     # What reads a log on demand needs neither.
     from ..analysis.phases.compilations import epochs
@@ -83,10 +83,10 @@ def distinguished(records: Sequence[Record]) -> list[Record]:
 
 
 def with_id(record: Record) -> Record:
-    """The record under `LOOSE`, if it has no id and is not of the whole process."""
+    """The record under `NO_COMPILE_ID`, if it has no id and is not of the whole process."""
     if record.compile_id is not None or is_of_process(record):
         return record
-    return msgspec.structs.replace(record, compile_id=LOOSE)
+    return msgspec.structs.replace(record, compile_id=NO_COMPILE_ID)
 
 
 def is_of_process(record: Record) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 
 from .errors import CompilescopeError
 
-_LONGEST = 80
+_MAX_CHARACTERS = 80
 """How many characters of a value a message shows."""
 
 
@@ -111,5 +111,5 @@ def listed(name: str, value: Iterable[Any], what: str) -> list[Any]:
 
 def _wrong(name: str, value: object, what: str) -> CompilescopeError:
     text = repr(value)
-    shown = text if len(text) <= _LONGEST and text.isprintable() else kind_of(value)
+    shown = text if len(text) <= _MAX_CHARACTERS and text.isprintable() else kind_of(value)
     return CompilescopeError(f"{name} is {shown}.", remedy=f"It takes {what}.")

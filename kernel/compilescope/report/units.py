@@ -6,7 +6,7 @@ with ``tests/data/formats.json``.
 
 from __future__ import annotations
 
-_LEAST = 1e-6
+_ZERO_US = 1e-6
 """A time below this, in µs, is zero with a rounding error."""
 
 
@@ -19,7 +19,7 @@ def duration(time_us: float) -> str:
 def duration_range(low_us: float, high_us: float) -> str:
     """Return a range of times given in µs: ``12.1\u201312.6 µs``; a wide one with two units."""
     factor, unit = _unit(high_us)
-    if low_us >= _LEAST and low_us * factor < 0.1:
+    if low_us >= _ZERO_US and low_us * factor < 0.1:
         return f"{duration(low_us)}\u2013{duration(high_us)}"
     low, high = _three_digits(low_us * factor), _three_digits(high_us * factor)
     return f"{high} {unit}" if low == high else f"{low}\u2013{high} {unit}"
@@ -86,7 +86,7 @@ def difference(value: float) -> str:
 
 def _unit(time_us: float) -> tuple[float, str]:
     """Return the factor from µs to the unit that fits, and the unit."""
-    if _LEAST <= abs(time_us) < 0.1:
+    if _ZERO_US <= abs(time_us) < 0.1:
         return 1e3, "ns"
     for limit, factor, unit in ((1e3, 1.0, "µs"), (1e6, 1e-3, "ms")):
         # 999.6 µs would round to 1000 µs, so the larger unit starts where rounding reaches it.
@@ -96,7 +96,7 @@ def _unit(time_us: float) -> tuple[float, str]:
 
 
 def _three_digits(value: float) -> str:
-    if _LEAST * 1e3 <= abs(value) < 0.01:
+    if _ZERO_US * 1e3 <= abs(value) < 0.01:
         return f"{value:.2g}"
     if abs(value) >= 99.95:
         return f"{value:.0f}"

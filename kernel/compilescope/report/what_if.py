@@ -7,7 +7,7 @@ from typing import Any, Literal
 from .compilation.guards import Guard
 from .problem import Struct
 
-_LONG = 90
+_MAX_CHARACTERS = 90
 
 Verdict = Literal["reuse", "recompile", "limit", "eager", "error", "unknown"]
 
@@ -84,7 +84,7 @@ class WhatIf(Struct):
                 lines.append(f"  {outcome.compilation}: every guard holds")
                 continue
             what = outcome.guard.expression if outcome.guard is not None else outcome.message
-            what = what if len(what) <= _LONG else f"{what[: _LONG - 1]}…"
+            what = what if len(what) <= _MAX_CHARACTERS else f"{what[: _MAX_CHARACTERS - 1]}…"
             lines.append(f"  {outcome.compilation}: {what}")
             if outcome.expected or outcome.actual:
                 lines.append(f"      expected {outcome.expected}, actual {outcome.actual}")

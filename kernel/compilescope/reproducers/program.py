@@ -12,7 +12,7 @@ from .same_failure import DIFFERS
 Tried = Literal["agrees", "ran", "differs", "fails", "failed", "not tried"]
 
 
-LONGEST = 8000
+MAX_OUTPUT_CHARACTERS = 8000
 """The most characters of a failed program's output that its text shows: a C++ compiler's warnings
 may be 100,000."""
 
@@ -104,7 +104,7 @@ class Reproducer(Program):
         # A traceback is long, and is that of the report.
         is_known = self.tried == "fails" and self.failure != DIFFERS
         output = "" if is_known else self.output.strip()
-        if self.tried == "failed" and len(output) > LONGEST:
+        if self.tried == "failed" and len(output) > MAX_OUTPUT_CHARACTERS:
             output = f"Its output has {len(output):,} characters: run the program to see it."
         return "\n".join(filter(None, (head, self.why, output)))
 

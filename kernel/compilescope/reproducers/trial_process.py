@@ -20,7 +20,7 @@ from .same_failure import DIFFERS, failure_of
 
 COMMAND = "from compilescope.reproducers.trial_process import main; main()"
 """The code that the process runs."""
-WIDEST = 1000
+MAX_WHY_CHARACTERS = 1000
 """The most characters of an exception's message in `Trial.why`; all of it is in the output."""
 _COMPILERS_ERROR = re.compile(r":\d+:\d+: (?:fatal )?error: ")
 
@@ -65,7 +65,9 @@ def _why(error: Exception) -> str:
     if first.endswith("C++ compile error"):
         errors = (line.strip() for line in lines if _COMPILERS_ERROR.search(line))
         first = ": ".join([first, *itertools.islice(errors, 1)])
-    return f"{type(error).__name__}: {textwrap.shorten(first, WIDEST, placeholder=' …')}"
+    return (
+        f"{type(error).__name__}: {textwrap.shorten(first, MAX_WHY_CHARACTERS, placeholder=' …')}"
+    )
 
 
 def _work(inside: ChildProcess) -> Trial:

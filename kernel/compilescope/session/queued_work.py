@@ -16,7 +16,7 @@ from ..report.variant import Variant
 from ..studies.options import Selected
 from ..studies.run import check_selected_names
 
-LONGEST_S = 7 * 24 * 3600.0
+MAX_SECONDS = 7 * 24 * 3600.0
 """The longest measurement that can be requested."""
 
 
@@ -28,10 +28,10 @@ def check_seconds(seconds: float) -> None:
     CompilescopeError
         It would take no time, or more than a week.
     """
-    if not 0 < seconds <= LONGEST_S:
+    if not 0 < seconds <= MAX_SECONDS:
         raise CompilescopeError(
             f"A measurement cannot take {seconds:g} seconds.",
-            f"It takes more than 0 and at most {LONGEST_S:g}, which is a week.",
+            f"It takes more than 0 and at most {MAX_SECONDS:g}, which is a week.",
             "Give the seconds to measure for: 10.",
         )
 

@@ -17,9 +17,9 @@ from ..watching.watch import Watch
 Inspected = Inspection | Watch | Elsewhere
 """The inspection of a call; a watch; or the report of a process that has ended."""
 
-MOST = 30
+MAX_SUBJECTS = 30
 """How many are kept. Each holds on to its arguments; the oldest is evicted first."""
-BUILT = 3
+MAX_SUBJECTS_WITH_BUILDS = 3
 """How many of the latest subjects keep their builds. Builds take memory, on a GPU that of their
 CUDA graphs."""
 
@@ -138,7 +138,7 @@ def add_watched(inspection: Inspection, watched: Watched) -> None:
 
 def _lighten(inspected: Mapping[str, Inspected]) -> None:
     """Drops the builds of all but the latest subjects."""
-    for subject in list(inspected.values())[:-BUILT]:
+    for subject in list(inspected.values())[:-MAX_SUBJECTS_WITH_BUILDS]:
         if isinstance(subject, Inspection):
             subject.release()
 
@@ -164,7 +164,7 @@ def _is_alike(new: Inspected, old: Inspected) -> bool:
 def _superfluous(inspected: Mapping[str, Inspected]) -> list[str]:
     """The oldest subjects beyond the limit, except active watches."""
     old = [name for name, subject in inspected.items() if not _is_on(subject)]
-    return old[: max(0, len(inspected) - MOST)]
+    return old[: max(0, len(inspected) - MAX_SUBJECTS)]
 
 
 def _is_on(subject: Inspected) -> bool:

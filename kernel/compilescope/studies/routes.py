@@ -20,13 +20,13 @@ from ..torch_api.operators.calls import Dispatched, OperatorCall, is_python, rec
 from ..torch_api.process.devices import waiting_for
 from .context import ALREADY_PROFILING, StudyContext
 
-MOST = 20
+MAX_OPERATORS = 20
 """How many operators of a variant are timed; torch's own come last."""
 _PROFILED = 50
 
 NONE = "No wrapper calls an operator through the dispatcher or through Python."
 NOT_CALLED = "The subject does not call it when it runs uncompiled, so its arguments are not known."
-TOO_MANY = f"Only {MOST} operators of a variant are timed."
+TOO_MANY = f"Only {MAX_OPERATORS} operators of a variant are timed."
 NOT_KNOWN = (
     "torch keeps no reference to the Python function that implements it, so its own work cannot be "
     "separated from the call overhead. torch.library.custom_op keeps one."
@@ -64,7 +64,7 @@ def study_routes(study: StudyContext) -> None:
     names = list(dict.fromkeys(route.operator for route in sorted(timed_routes, key=_is_torchs)))
     study.monitor.step("running the subject", variant=report.name, fraction=0.1)
     study.snapshot.restore()
-    with quiet(), recorded(names[:MOST]) as calls:
+    with quiet(), recorded(names[:MAX_OPERATORS]) as calls:
         output = study.fn(*study.args, **study.kwargs)
         outcome_of(output, study.snapshot.backward.without_gradients())
     study.snapshot.restore()
@@ -77,7 +77,7 @@ def study_routes(study: StudyContext) -> None:
         for route in timed_routes:
             if route.operator == name:
                 _measure(route, calls.get(name), study.monitor.check)
-                if number >= MOST:
+                if number >= MAX_OPERATORS:
                     route.how = TOO_MANY
 
 

@@ -35,7 +35,7 @@ from .step_marks import Marked, marked
 SECONDS = 2.0
 """About how long calls of all graphs are timed."""
 _WARM = 3
-_AGREES = 0.1
+_TOLERANCE = 0.1
 
 NOT_BUILT = "The variant could not be rebuilt with clock reads in its wrapper. {}"
 CUDA_GRAPHS = "A CUDA graph is replayed instead of the wrapper: its steps do not run."
@@ -43,7 +43,7 @@ NOT_RUN = "The measured call did not run this graph."
 NOT_MARKED = "Clock reads cannot be inserted into this wrapper."
 OTHER_STEPS = "The instrumented build has different steps than the code shown."
 NOT_REACHED = "{} of the {} steps were not executed: a branch that was not taken."
-APART = (
+STEPS_DISAGREE = (
     "The steps add up to {sum:.1f} µs, but the uninstrumented call takes {whole:.1f} µs. The cost "
     "of each clock read, {mark:.0f} ns, is subtracted; its effect on neighboring steps is not. "
     "A loop's steps count once."
@@ -226,11 +226,13 @@ def _fill(steps: Steps, times: StepTimes, on_gpu: bool) -> None:
     steps.kinds = sum_kinds(steps.steps)
     steps.whole_us = times.whole.us
     steps.sum_us = sum(step_figure.us for step_figure in times.steps.values())
-    steps.agrees = abs(steps.sum_us - times.whole.us) <= _AGREES * times.whole.us
+    steps.agrees = abs(steps.sum_us - times.whole.us) <= _TOLERANCE * times.whole.us
     missed = len(steps.steps) - len(times.steps)
     why = []
     if not steps.agrees:
-        why.append(APART.format(sum=steps.sum_us, whole=times.whole.us, mark=times.mark_ns))
+        why.append(
+            STEPS_DISAGREE.format(sum=steps.sum_us, whole=times.whole.us, mark=times.mark_ns)
+        )
     if missed:
         why.append(NOT_REACHED.format(missed, len(steps.steps)))
     steps.why = " ".join(why)

@@ -132,7 +132,7 @@ def check_fit(
         ) from None
 
 
-_MOST = 500
+_MAX_CHARACTERS = 500
 """Characters of the user's names and defaults that a message shows."""
 
 
@@ -141,7 +141,7 @@ def _brief(value: object) -> str:
         text = str(value)
     except Exception as error:  # noqa: BLE001 - a default's own repr
         return f"(…), which cannot be shown: {type(error).__name__}"
-    return text if len(text) <= _MOST else f"{text[:_MOST]}…"
+    return text if len(text) <= _MAX_CHARACTERS else f"{text[:_MAX_CHARACTERS]}…"
 
 
 def lines(fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[str]:

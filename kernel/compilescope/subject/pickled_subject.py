@@ -29,8 +29,10 @@ from .arguments import check_types
 from .subject import describe, unwrap
 
 REMOVE_UNPICKLABLE = "Remove its references to objects that cannot be pickled."
-_HERE = "Pass a factory instead: compilescope.sweep(factory=make), where make() returns (fn, args)."
-_THERE = (
+_PASS_FACTORY = (
+    "Pass a factory instead: compilescope.sweep(factory=make), where make() returns (fn, args)."
+)
+_IMPORTABLE_OR_FACTORY = (
     "Define it in a module that the other process can import, or pass a factory that makes it "
     "there: compilescope.sweep(factory=make), where make() returns (fn, args)."
 )
@@ -40,7 +42,7 @@ _RETURN = "return {}, {}"
 
 _FACTORY = "The factory"
 
-_for_good = contextlib.ExitStack()
+_permanent_contexts = contextlib.ExitStack()
 """Contexts that stay active in a process until it ends."""
 
 
@@ -101,9 +103,9 @@ def unpack(data: bytes, calling: Callable[[str], None] = lambda what: None) -> C
     references.take(_recreated(parts["references"], "A function in the settings", _IMPORTABLE))
     SavedModes().put(pickle.loads(parts["modes"]))
     if parts["inference"]:
-        _for_good.enter_context(torch.inference_mode())
+        _permanent_contexts.enter_context(torch.inference_mode())
     what = parts["what"]
-    remedy = _IMPORTABLE if what == _FACTORY else _THERE
+    remedy = _IMPORTABLE if what == _FACTORY else _IMPORTABLE_OR_FACTORY
     content = _Content(*_recreated(parts["content"], what, remedy))
     call = Call(content.fn or _nothing, (), {})
     if content.factory is not None:
@@ -196,7 +198,7 @@ def _pack(content: _Content, modes: Sequence[Any] | None, what: str) -> bytes:
         raise CompilescopeError(
             f"{what} cannot be sent to another process.",
             f"Pickling it failed: {type(error).__name__}: {_first_line(error)}.",
-            _HERE if content.factory is None else REMOVE_UNPICKLABLE,
+            _PASS_FACTORY if content.factory is None else REMOVE_UNPICKLABLE,
         ) from error
     return pickle.dumps(
         {

@@ -27,12 +27,12 @@ from ..torch_api.operators import custom
 from ..torch_api.trace import compiled_callable
 from . import code_files, code_names
 
-_DEEP = 60
-_MOST = 200_000
+_MAX_DEPTH = 60
+_MAX_VALUES = 200_000
 """How many values are looked at: a module may refer to a data set."""
-_MOST_BYTES = 1 << 30
+_MAX_ARRAY_BYTES = 1 << 30
 """Of the largest array whose values are compared."""
-_LONG = 200
+_MAX_UNHASHED = 200
 _PLAIN = (
     *(type(None), bool, int, float, complex, str, bytes, bytearray, type(...)),
     *(slice, range, enum.Enum, numbers.Number, pathlib.PurePath),
@@ -77,13 +77,13 @@ class Fingerprint:
     def of(self, value: object) -> str:
         """Its text."""
         self._number += 1
-        if self._number > _MOST:
+        if self._number > _MAX_VALUES:
             return _unidentified()
         if isinstance(value, _PLAIN):
             return _short(f"{type(value).__name__} {value!r}")
         if id(value) in self._seen:
             return f"again {self._seen[id(value)]}"
-        if self._depth > _DEEP:
+        if self._depth > _MAX_DEPTH:
             return _unidentified()
         self._seen[id(value)] = len(self._seen)
         self._held.append(value)  # else another may get its id
@@ -148,7 +148,7 @@ class Fingerprint:
             return ""
         if value.dtype.hasobject:
             return f"array {kind} {value.shape} {self.of(value.tolist())}"
-        if value.nbytes > _MOST_BYTES:
+        if value.nbytes > _MAX_ARRAY_BYTES:
             raise _UnidentifiedError
         content = hashlib.sha256(numpy.ascontiguousarray(value).view(numpy.uint8)).hexdigest()
         return f"array {kind} {value.dtype.descr} {value.shape} {value.strides} {content}"
@@ -329,7 +329,11 @@ def _unidentified() -> str:
 
 def _short(text: str) -> str:
     """A text that can be part of others: their quotes would grow with every level."""
-    return text if len(text) < _LONG else hashlib.sha256(text.encode(errors="replace")).hexdigest()
+    return (
+        text
+        if len(text) < _MAX_UNHASHED
+        else hashlib.sha256(text.encode(errors="replace")).hexdigest()
+    )
 
 
 def _enclosing(function: types.FunctionType) -> dict[str, Any]:
@@ -387,7 +391,7 @@ def _code(code: types.CodeType) -> str:
     ]
     handlers = getattr(code, "co_exceptiontable", b"").hex()
     names = f"{code.co_names} {code.co_varnames} {code.co_freevars}"
-    return _short(f"{code.co_code.hex()} {handlers} {names} {constants}".ljust(_LONG))
+    return _short(f"{code.co_code.hex()} {handlers} {names} {constants}".ljust(_MAX_UNHASHED))
 
 
 def _constant(value: object) -> str:

@@ -27,7 +27,7 @@ from .gpu_executor import Gpus, visible_gpus
 from .plan import Plan
 from .store import Store, StoredCell
 from .thread_executor import Threads
-from .worker import GO, LOST, NOT_TAKEN, SHUT_DOWN, CellTask, run_cell
+from .worker import LOST, NOT_TAKEN, RUNNING_FILE, SHUT_DOWN, CellTask, run_cell
 
 TRIES = 3
 """How often a cell is given to an executor whose worker dies."""
@@ -152,7 +152,7 @@ class Running:
         try:
             with temporary("sweep") as scratch:
                 self._scratch = scratch
-                (self._scratch / GO).touch()
+                (self._scratch / RUNNING_FILE).touch()
                 self._work()
             self.sweep.state = "cancelled" if self._cancelled.is_set() else "done"
         except Exception as error:  # noqa: BLE001 - said in the sweep
@@ -275,7 +275,7 @@ class Running:
     def _end(self) -> None:
         """Has the executor and the running cells stop, and waits for them."""
         # The folder stays: a cell that starts only now sees that the file is gone.
-        (self._scratch / GO).unlink(missing_ok=True)
+        (self._scratch / RUNNING_FILE).unlink(missing_ok=True)
         for future in list(self._pending):
             if future.cancel():
                 del self._pending[future]

@@ -20,7 +20,7 @@ from ..processes.runner import Ended, Limits, describe_exit, run
 from ..report.measurements.sweeps import SweepCell
 from ..report.problem import Problem
 
-GO = "go"
+RUNNING_FILE = "go"
 """The file whose removal ends the sweep's cells, where its folder can be seen."""
 
 NOT_STARTED = "Its process could not be started"
@@ -76,7 +76,7 @@ def run_cell(task: CellTask) -> SweepCell:
                 return  # the current step is optional information
 
     def cancelled() -> bool:
-        return visible and not (scratch / GO).exists()
+        return visible and not (scratch / RUNNING_FILE).exists()
 
     cell = task.cell
     for again in (True, False):

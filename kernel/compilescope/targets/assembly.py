@@ -14,7 +14,7 @@ from .assembly_request import AskedKernel, Assembled, AssembledKernel, AssemblyA
 from .only_triton import why_left_out
 from .worker_pool import WorkerPool
 
-LONG = 100_000
+LONG_TEXT = 100_000
 """In characters: longer texts are kept for one configuration only, to limit the report's size."""
 
 
@@ -113,11 +113,11 @@ def _config(assembled: Assembled, build: Build) -> KernelConfig:
 def _shorten(config: KernelConfig) -> None:
     """Leaves out long texts."""
     for form, text in list(config.assembly.items()):
-        if len(text) > LONG:
+        if len(text) > LONG_TEXT:
             del config.assembly[form], config.assembly_lines[form]
             config.absent[form] = (
-                f"It has {len(text):,} characters. Texts of more than {LONG:,} are kept of the "
-                "configuration that stands for the kernel only."
+                f"It has {len(text):,} characters. Texts of more than {LONG_TEXT:,} are kept of "
+                "the configuration that stands for the kernel only."
             )
 
 

@@ -25,7 +25,7 @@ OTHER_BODY = (
     "The C++ wrapper cannot be run without the device, and the Python wrapper has no such kernel"
 )
 
-_MOST_RESULTS = 8
+_MAX_RESULTS = 8
 
 
 class _Result(NamedTuple):
@@ -125,7 +125,7 @@ def _check_by_interpreter(
             return
         checks = msgspec.msgpack.decode(answer, type=CheckGiven)
         result = _results[key] = _Result(variant.name, graphs.why, checks)
-        while len(_results) > _MOST_RESULTS:
+        while len(_results) > _MAX_RESULTS:
             _results.popitem(last=False)
     for kernel in kernels:
         verdict = result.checks.checks.get(body(kernel.source))

@@ -20,7 +20,7 @@ from ..report.given_values import check_text
 from ..torch_api.kernels.triton_versions import triton_of
 from ..torch_api.process import devices
 
-THIS = "this"
+THIS_GPU = "this"
 """The target name of this machine's GPU."""
 
 _custom: dict[str, Device] = {}
@@ -37,7 +37,7 @@ def find(name: str) -> Device:
         There is none of that name, or no GPU in this machine; the message lists those there are.
     """
     plain_name = plain(name)
-    if plain_name == THIS:
+    if plain_name == THIS_GPU:
         return this_device()
     devices = _all()
     if plain_name not in devices:
@@ -57,13 +57,13 @@ def plain(name: str) -> str:
 
 def names() -> list[str]:
     """The names of all targets, this machine's GPU among them if it has one."""
-    return [*_all(), *([THIS] if devices.has_gpu() else [])]
+    return [*_all(), *([THIS_GPU] if devices.has_gpu() else [])]
 
 
 def titles() -> dict[str, str]:
     """Name → a target's title."""
     titles_by_name = {name: device.name for name, device in _all().items()}
-    return titles_by_name | ({THIS: "this device"} if devices.has_gpu() else {})
+    return titles_by_name | ({THIS_GPU: "this device"} if devices.has_gpu() else {})
 
 
 def groups() -> dict[str, str]:
@@ -75,7 +75,7 @@ def groups() -> dict[str, str]:
         else vendors[device.build.backend if device.build else "cuda"]
         for name, device in _all().items()
     }
-    return headings | ({THIS: "this machine"} if devices.has_gpu() else {})
+    return headings | ({THIS_GPU: "this machine"} if devices.has_gpu() else {})
 
 
 def add(name: str, *, like: str, **figures: Any) -> Device:
@@ -102,7 +102,7 @@ def add(name: str, *, like: str, **figures: Any) -> Device:
         raise CompilescopeError(
             f"{name!r} cannot be a target's name.", remedy="Use letters and digits: 'my-gpu'."
         )
-    if target == THIS or target in _cataloged():
+    if target == THIS_GPU or target in _cataloged():
         raise CompilescopeError(
             f"There is a target {target!r} already.",
             "Its figures are the vendor's.",
@@ -174,10 +174,10 @@ def _this_device() -> Device:
     source = Source("torch's properties of the device", "")
     build = Build(**figures, blocks_per_multiprocessor=blocks, source=source)
     if specified is not None:
-        return msgspec.structs.replace(specified, target=THIS, build=build)
+        return msgspec.structs.replace(specified, target=THIS_GPU, build=build)
     return Device(
         name=properties.name,
-        target=THIS,
+        target=THIS_GPU,
         build=build,
         torch_names=(),
         bandwidth_bytes_per_s=properties.bandwidth_bytes_per_s,

@@ -33,7 +33,7 @@ from ..torch_api.process import portable_settings
 from .packed_tensors import Rebuilding, reduce_tensor
 from .received_code import define_operator, remember_texts
 
-_MOST_BYTES = 256e6
+_MAX_BYTES = 256e6
 
 
 class _Packed(msgspec.Struct, kw_only=True):
@@ -94,7 +94,7 @@ def pack(
             "Have it refer to nothing that cannot be pickled: pass it as an argument, or make it "
             "where it is used.",
         ) from error
-    if file.tell() > _MOST_BYTES:
+    if file.tell() > _MAX_BYTES:
         raise CompilescopeError(
             f"The subject is {file.tell() / 1e6:.0f} MB beside its tensors.",
             "It holds large arrays or texts, which would have to be sent to the target's process.",

@@ -141,7 +141,7 @@ def _warm_coming(pool: WorkerPool, variants: Mapping[str, Variant], name: str) -
 def _report(
     variant: Variant, device: Device, generated: SourcesGiven, shipment: Shipment
 ) -> TargetReport:
-    is_here = known_devices.plain(variant.target or "") == known_devices.THIS
+    is_here = known_devices.plain(variant.target or "") == known_devices.THIS_GPU
     report = TargetReport(name=variant.target or "", device=device, is_here=is_here)
     if generated.compilations:
         report.estimate = estimate(

@@ -22,7 +22,7 @@ from .worker_process import Gone, Restart, WorkerProcess
 AT_MOST = 4
 """Processes; each holds torch, some hundred megabytes."""
 
-_MOST_BYTES = 3e9
+_MAX_BYTES = 3e9
 """A process that holds more once it has answered makes way for a new one."""
 
 _POLL_S = 0.1
@@ -90,7 +90,7 @@ class WorkerPool:
                 except Gone:
                     raise _gone(worker) from None
                 finally:
-                    if worker.memory_bytes() > _MOST_BYTES:
+                    if worker.memory_bytes() > _MAX_BYTES:
                         worker.end()
 
     def warm(self, target: str) -> None:
@@ -159,13 +159,13 @@ class WorkerPool:
 
 _pool: WorkerPool | None = None
 _owner = 0
-_making = threading.Lock()
+_pool_lock = threading.Lock()
 
 
 def shared_pool() -> WorkerPool:
     """The pool of this process, made when it is first needed."""
     global _pool, _owner
-    with _making:
+    with _pool_lock:
         # A process that was forked off has no business with its parent's.
         if _pool is None or _owner != os.getpid():
             _pool, _owner = WorkerPool(), os.getpid()

@@ -23,7 +23,7 @@ from .wire import Answer, Enter, Failed, Message, Outdated, Question, Role, Step
 _POLL_S = 0.1
 """How often an asker looks whether it was canceled."""
 
-_UNWANTED = (*runner.UNWANTED, "TORCH_LOGS", "TRITON_INTERPRET")
+_UNSET_VARIABLES = (*runner.UNSET_VARIABLES, "TORCH_LOGS", "TRITON_INTERPRET")
 _HIDDEN = {"CUDA_VISIBLE_DEVICES": "", "HIP_VISIBLE_DEVICES": "", "ROCR_VISIBLE_DEVICES": ""}
 """Hides this machine's GPUs: the worker only emulates the target, even if it is the same GPU."""
 
@@ -169,7 +169,7 @@ class WorkerProcess:
 
 
 def _environment(role: Role, caches: Path) -> Mapping[str, str]:
-    variables = {name: value for name, value in os.environ.items() if name not in _UNWANTED}
+    variables = {name: value for name, value in os.environ.items() if name not in _UNSET_VARIABLES}
     variables |= {
         **_HIDDEN,
         "TORCHINDUCTOR_CACHE_DIR": str(caches),

@@ -13,7 +13,7 @@ from .stage import Stage
 
 CALLS = 15
 """Calls of each tier, after a first one that does not count because it is slower."""
-_LEAST = 5
+_MIN_CALLS = 5
 """Calls of a follower, which may have fewer."""
 
 
@@ -74,7 +74,7 @@ class AlternatingCalls(Stage):
 
     def _gain(self) -> SwapGain | None:
         first_us, second_us = (times[1:] for times in self._times_us)
-        if min(len(first_us), len(second_us)) < _LEAST:
+        if min(len(first_us), len(second_us)) < _MIN_CALLS:
             return None
         return SwapGain(
             before_us=statistics.median(first_us),

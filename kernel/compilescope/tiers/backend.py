@@ -39,7 +39,7 @@ _OTHER_BACKEND = (
     "no graph has tiers: torch.compile was called with the backend {!r}. Tiers need "
     'torch.compile(…, backend="compilescope") or compilescope.tiered.'
 )
-_LOST = (
+_EVICTED = (
     "torch had its Python wrapper in its caches, but the graph is no longer in the folder "
     "compilescope/tiers next to them: with an empty cache folder both are written again."
 )
@@ -247,21 +247,21 @@ def _plan(graph: TieredGraph, noticed: Noticed) -> None:
         graph.fail_to_build(f"Its graph cannot be saved: {error}.", remedy=WRITABLE)
         return
     if not graph.files.job.exists():
-        graph.fail_to_send(graph.files.why_unsendable() or _LOST)
+        graph.fail_to_send(graph.files.why_unsendable() or _EVICTED)
         return
     graph.prepare()
     builder().submit(graph)
 
 
-_is_told = False
+_is_warned = False
 
 
 def _is_supported() -> bool:
     """Whether this torch supports tiers; warns once if it does not."""
-    global _is_told
+    global _is_warned
     lacks = requirements.missing()
-    if lacks and not _is_told:
-        _is_told = True
+    if lacks and not _is_warned:
+        _is_warned = True
         warnings.warn(
             f"This torch cannot compile in tiers: it lacks {lacks}. The backend compilescope "
             "compiles as the backend inductor does. Another version of torch has it.",

@@ -91,7 +91,7 @@ class Check(ComparingStage):
                 self._disturbed += 1
                 if self._disturbed < DISTURBED_CALLS:
                     return expected
-                error = UncheckedError(_DISTURBED, _QUIET)
+                error = UncheckedError(_DISTURBED, _ONE_THREAD)
             elif not self._has_differed:
                 # They may also have done so without a call. A deviation of the wrapper's recurs.
                 self._has_differed = True
@@ -135,19 +135,19 @@ def _attempt(step: Callable[[], Result]) -> tuple[Result | None, Exception | Non
     try:
         return step(), None
     except torch.OutOfMemoryError:
-        return None, UncheckedError(_NO_ROOM, _ROOM)
+        return None, UncheckedError(_NO_ROOM, _FREE_MEMORY)
     except Exception as error:  # noqa: BLE001 - see above
         # Its traceback would keep the copies.
         return None, error.with_traceback(None)
 
 
 _NO_ROOM = "Both wrappers run in one call to be compared, and the GPU has no memory for that."
-_ROOM = "Free memory of the GPU, or use a smaller batch; then start the process again."
+_FREE_MEMORY = "Free memory of the GPU, or use a smaller batch; then start the process again."
 _DISTURBED = (
     f"The results of both wrappers differed in {DISTURBED_CALLS} calls, but other threads called "
     "the graph at the same time and may have written to its inputs."
 )
-_QUIET = "Start the process again with one thread that calls it until the C++ wrapper serves."
+_ONE_THREAD = "Start the process again with one thread that calls it until the C++ wrapper serves."
 
 
 def deviation_text(wrong: list[OutputError], other: str) -> str:

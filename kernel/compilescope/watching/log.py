@@ -32,10 +32,10 @@ PATIENCE_S = 0.5
 _UNREAD_SHARE = 0.25
 """The share of the budget for unread records."""
 
-_MOST_RAISED = 20
+_MAX_RAISED = 20
 """How many failures of the user's calls are reported."""
 
-_MOST_DETAILS = 100
+_MAX_DETAILS = 100
 """How many problems of failed compilations keep their details."""
 
 IN_THE_MIDDLE = (
@@ -76,7 +76,7 @@ class WatchLog:
         self._failures = 0
         self._first_failure: Problem | None = None
         self._raised: list[RaisedError] = []
-        self._failed_compilations = Failures(_MOST_DETAILS)
+        self._failed_compilations = Failures(_MAX_DETAILS)
 
     def raised(self, error: RaisedError) -> None:
         """Notes that a call of the user failed in torch.compile or in generated code."""
@@ -87,7 +87,7 @@ class WatchLog:
                 if (earlier.problem.what, earlier.problem.why)
                 == (error.problem.what, error.problem.why)
             ]
-            if not same and len(self._raised) < _MOST_RAISED:
+            if not same and len(self._raised) < _MAX_RAISED:
                 self._raised.append(error)
 
     def failed(self, error: Exception) -> None:

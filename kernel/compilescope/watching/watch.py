@@ -37,10 +37,10 @@ from .origin import current_origin
 MEMORY_MB = 256.0
 """The default memory limit of a watch."""
 
-_TELLING = ("dynamo_start", "recompile_reasons", "compilation_metrics")
+_ORIGIN_EVENTS = ("dynamo_start", "recompile_reasons", "compilation_metrics")
 """Records that torch logs on the thread, and below the call, that a compilation is for."""
 
-_ENDINGS = ("compilation_metrics", "bwd_compilation_metrics")
+_END_EVENTS = ("compilation_metrics", "bwd_compilation_metrics")
 _TICK_S = 0.25
 _PER_COMPILATION_S = 0.0025
 """The panel requests the whole list each time, so updates of a long list are less frequent."""
@@ -233,8 +233,8 @@ class Watch:
             self._ledger.stream.put(event)
             return
         name = name_of(event.metadata)
-        self._ledger.stream.put(event, current_origin() if name in _TELLING else None)
-        if name in _ENDINGS or name == "dynamo_start":
+        self._ledger.stream.put(event, current_origin() if name in _ORIGIN_EVENTS else None)
+        if name in _END_EVENTS or name == "dynamo_start":
             self._news.set()
 
     def _on_code(self, torch_id: str, code: types.CodeType) -> None:

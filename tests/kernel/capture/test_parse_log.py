@@ -176,7 +176,7 @@ def test_lines_of_several_processes_are_told_apart(tmp_path):
 
 
 def test_a_compressed_file_unpacks_to_so_much_and_no_more(tmp_path, monkeypatch):
-    monkeypatch.setattr(decompress, "MOST_BYTES", 1 << 20)
+    monkeypatch.setattr(decompress, "MAX_BYTES", 1 << 20)
     text = line({"str": ["a", 0]}) + "\n" * (8 << 20)
     stored = read(log(tmp_path, gzip.compress(text.encode())))
     assert [record.event for record in stored.records] == ["str"]

@@ -372,7 +372,7 @@ def test_long_texts_are_left_out(written: Path, monkeypatch: pytest.MonkeyPatch)
     assert source.text is None
     assert "1,000" in first.absent[source.path]
     assert "no C++" in first.absent["code"]
-    monkeypatch.setattr(packages, "MOST_FILES", 2)
+    monkeypatch.setattr(packages, "MAX_FILES", 2)
     first, *_ = read_packages(written)
     assert "9 files" in first.absent["files"]
 

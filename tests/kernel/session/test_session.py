@@ -66,7 +66,7 @@ def test_a_variant_gets_no_name_that_another_one_has() -> None:
 
 
 def test_the_oldest_subjects_go_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(session_subjects, "MOST", 2)
+    monkeypatch.setattr(session_subjects, "MAX_SUBJECTS", 2)
     session = Session()
     results = [
         session.inspect(subjects.plain, (torch.ones(2, size),), variants="eager", run=False)
@@ -96,7 +96,7 @@ def test_every_rank_of_a_run_is_kept() -> None:
 def test_a_watch_that_was_evicted_is_there_again_once_it_is_on(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(session_subjects, "MOST", 1)
+    monkeypatch.setattr(session_subjects, "MAX_SUBJECTS", 1)
     session = Session()
     watch = session.watcher.on()
     session.watcher.off()

@@ -103,7 +103,7 @@ def test_a_trial_is_cancelled_and_forgotten_with_its_subject(
 def test_a_subject_that_is_evicted_or_replaced_is_let_go_of(
     most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("compilescope.session.subjects.MOST", most)
+    monkeypatch.setattr("compilescope.session.subjects.MAX_SUBJECTS", most)
     session = Session()
     subject = session.inspect(subjects.plain, (X,), variants="eager", run=False).subject.id
     job, _ = session.reproducer(subject, "eager", "0/0", graph="post_grad")

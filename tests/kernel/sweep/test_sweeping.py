@@ -19,7 +19,7 @@ from compilescope.report.errors import CompilescopeError
 from compilescope.session.session import Session
 from compilescope.sweep.device_lock import Device
 from compilescope.sweep.store import FILE
-from compilescope.sweep.worker import GO
+from compilescope.sweep.worker import RUNNING_FILE
 
 from . import subjects
 from .conftest import Sweep
@@ -89,7 +89,7 @@ class Interrupting(futures.Executor):
         def work() -> None:
             time.sleep(0.5)
             interrupt_main_thread()
-            while (Path(task.scratch) / GO).exists():
+            while (Path(task.scratch) / RUNNING_FILE).exists():
                 time.sleep(0.02)
             time.sleep(1)
             future.set_result(msgspec.structs.replace(task.cell, state="cancelled"))

@@ -62,6 +62,6 @@ def test_what_is_damaged_says_so(text: str, why: str) -> None:
 def test_little_that_unpacks_to_too_much_is_refused(
     repeated: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(page_contents, "MOST", 150 if b"aaaa" in repeated else 290)
+    monkeypatch.setattr(page_contents, "MAX_CHARACTERS", 150 if b"aaaa" in repeated else 290)
     with pytest.raises(ValueError, match="too large"):
         unpacked(base64.b64encode(gzip.compress(repeated, mtime=0)).decode())

@@ -138,7 +138,7 @@ def test_a_frame_that_a_graph_break_leaves_to_eager_is_no_problem(suppressed: bo
 
 
 def test_details_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("compilescope.watching.log._MOST_DETAILS", 1)
+    monkeypatch.setattr("compilescope.watching.log._MAX_DETAILS", 1)
     with cs.watch() as report, SUPPRESSED:
         for fn in (sine, cosine):
             torch.compile(fn, backend=refuses)(torch.ones(2))

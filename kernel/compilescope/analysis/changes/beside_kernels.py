@@ -15,7 +15,7 @@ from ..figures.wording import count
 from ..wrapper.launches import codes_of
 
 _SHOWN = 4
-_LONG = 100
+_MAX_CHARACTERS = 100
 _EFFECTS = {
     "mode": ("autotuning", CUDA_GRAPHS),
     "cpp_wrapper": ("cpp_wrapper", "fusions", "static launcher"),
@@ -73,16 +73,16 @@ def _settings(baseline: VariantReport, variant: VariantReport) -> Iterator[Chang
     for name in sorted({*baseline.config, *variant.config} - named):
         left, right = baseline.config.get(name, "default"), variant.config.get(name, "default")
         if left != right:
-            yield Change(kind="setting", what=name, baseline=left, here=right, why=_BY_THESE)
+            yield Change(kind="setting", what=name, baseline=left, here=right, why=_BY_SWITCHES)
     yield from _effects(baseline.effective, variant.effective)
 
 
-_BY_THESE = "The switches set it."
+_BY_SWITCHES = "The switches set it."
 
 
 def _options(left: dict[str, Any], right: dict[str, Any]) -> Iterator[Change]:
     for name in sorted({*left, *right}):
-        if left.get(name, _NOT_GIVEN) != right.get(name, _NOT_GIVEN):
+        if left.get(name, _UNSET) != right.get(name, _UNSET):
             yield Change(
                 kind="setting",
                 what=name,
@@ -91,7 +91,7 @@ def _options(left: dict[str, Any], right: dict[str, Any]) -> Iterator[Change]:
             )
 
 
-_NOT_GIVEN = object()
+_UNSET = object()
 
 
 def _value(switch: str, value: Any) -> str:
@@ -155,7 +155,7 @@ def _graphs(baseline: Compilation, compilation: Compilation) -> Iterator[Change]
                 what=f"{STAGES[stage]} of {compilation.id}",
                 baseline=_nodes(left, fewer),
                 here=_nodes(right, more),
-                why=_BEHIND if stage.endswith("post_grad") else "",
+                why=_BY_LATER_PASSES if stage.endswith("post_grad") else "",
             )
         elif sizes := _resized(left, right):
             resized[STAGES[stage]] = sizes
@@ -183,7 +183,7 @@ def _stages(baseline: Compilation, compilation: Compilation) -> Iterator[Change]
         yield Change(kind="graphs", what=f"graphs of {compilation.id}", baseline=left, here=right)
 
 
-_BEHIND = "Passes after AOTAutograd changed it."
+_BY_LATER_PASSES = "Passes after AOTAutograd changed it."
 
 
 def _operators(graph: Graph) -> Counter[str]:
@@ -275,5 +275,8 @@ def _ids(compilations: Iterable[Compilation]) -> str:
 def _some(texts: Sequence[str]) -> str:
     more = f" and {len(texts) - _SHOWN} more" if len(texts) > _SHOWN else ""
     return (
-        ", ".join(textwrap.shorten(text, _LONG, placeholder="…") for text in texts[:_SHOWN]) + more
+        ", ".join(
+            textwrap.shorten(text, _MAX_CHARACTERS, placeholder="…") for text in texts[:_SHOWN]
+        )
+        + more
     )

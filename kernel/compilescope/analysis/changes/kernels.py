@@ -21,7 +21,7 @@ _LANGUAGES = {
 _SYMBOL = re.compile(r"\bks\d+\b")
 _EVIDENCE = {"mix-order reduction": "MixOrderReductionGrid", "decompose_k": "decompose_k"}
 """Fusion → text that occurs in the source of the kernels that it produces."""
-_LONG = 3000
+_MAX_LINES_COMPARED = 3000
 _SHOWN = 3
 
 
@@ -104,7 +104,7 @@ def _change(pair: Pair, pairs: Sequence[Pair], context: Context) -> KernelChange
 def count_lines(theirs: Kernel, ours: Kernel) -> int:
     """Count the lines that differ between two kernels; a changed line counts once."""
     left, right = body_lines(theirs), body_lines(ours)
-    if max(len(left), len(right)) > _LONG:
+    if max(len(left), len(right)) > _MAX_LINES_COMPARED:
         return max(len(set(left) - set(right)), len(set(right) - set(left)))
     matcher = difflib.SequenceMatcher(None, left, right, autojunk=False)
     return sum(

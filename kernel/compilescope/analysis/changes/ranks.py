@@ -14,9 +14,9 @@ from .rank_words import add_rank_words
 _ADDRESS = re.compile(r"\b(?:0x[0-9a-f]+|\d{9,})\b")
 _PATH = re.compile(r"(?:/[\w.+-]+){2,}")
 Key = TypeVar("Key", bound=Hashable)
-_MOST = 4
+_MAX_GUARDS = 4
 """How many guards of each side are listed."""
-_LONG = 300
+_MAX_CHARACTERS = 300
 
 
 def compare(reports: Sequence[Report]) -> None:
@@ -289,10 +289,10 @@ def _apart(left: Mapping[Key, object], right: Mapping[Key, object]) -> list[Key]
 
 
 def _listed(texts: Sequence[str]) -> str:
-    more = f" and {len(texts) - _MOST} more" if len(texts) > _MOST else ""
-    return _short("; ".join(texts[:_MOST])) + more if texts else "none"
+    more = f" and {len(texts) - _MAX_GUARDS} more" if len(texts) > _MAX_GUARDS else ""
+    return _short("; ".join(texts[:_MAX_GUARDS])) + more if texts else "none"
 
 
 def _short(text: str) -> str:
     text = text.strip()
-    return text if len(text) <= _LONG else f"{text[: _LONG - 1]}…"
+    return text if len(text) <= _MAX_CHARACTERS else f"{text[: _MAX_CHARACTERS - 1]}…"

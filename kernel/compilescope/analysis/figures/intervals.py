@@ -31,12 +31,12 @@ from typing import NamedTuple
 
 from ...report import Timing
 
-_FEWEST_BLOCKS = 16
+_MIN_BLOCKS = 16
 _TAILS = 40
 """The inverse of one tail's probability at 95 % confidence."""
 _RATIO_TAILS = 200
 """The same for 99 %."""
-FEWEST_ROUNDS = 8
+MIN_ROUNDS = 8
 """Fewer rounds give no interval of a ratio."""
 
 
@@ -137,7 +137,7 @@ def _blocks(values: Sequence[float]) -> list[Sequence[float]]:
     distribution.
     """
     length = 1
-    while len(values) >= _FEWEST_BLOCKS * (2 * length + 1):
+    while len(values) >= _MIN_BLOCKS * (2 * length + 1):
         length = 2 * length + 1
     starts = range(0, len(values) - length + 1, length)
     return [values[start : start + length] for start in starts]

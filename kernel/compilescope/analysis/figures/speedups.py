@@ -12,7 +12,7 @@ _WIDE = 2.0
 """An interval whose ends are further apart than this does not show how much faster."""
 _CLEAR = 1.25
 """At least this speedup is reported as faster, however wide the interval is."""
-_ALIKE = 1.1
+_MAX_EQUAL_RATIO = 1.1
 """An interval around 1 that reaches no further than this shows no difference. A wider one is
 inconclusive: there may be a relevant difference."""
 
@@ -36,7 +36,7 @@ def speedup(measured: Ratio, over: str) -> Speedup:
         shown.detail = f"{_faster(measured.value)} than {over} so far; too few rounds to tell"
     elif wide and not (low >= _CLEAR or high <= 1 / _CLEAR):
         shown.standing, shown.text = "noisy", "too noisy to judge"
-    elif not measured.differs and low >= 1 / _ALIKE and high <= _ALIKE:
+    elif not measured.differs and low >= 1 / _MAX_EQUAL_RATIO and high <= _MAX_EQUAL_RATIO:
         shown.standing, shown.text = "same", "no difference"
     elif not measured.differs:
         shown.standing, shown.text = "noisy", "too noisy to judge"

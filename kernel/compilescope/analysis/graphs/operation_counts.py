@@ -270,7 +270,7 @@ def operations(
         place = _PER_INDEX[name]
         taken = arguments[place] if place < len(arguments) else None
         return None if taken is None else math.prod(taken)
-    is_known = target.startswith(_TORCHS) and is_pointwise(name)
+    is_known = target.startswith(_TORCH_PREFIXES) and is_pointwise(name)
     return math.prod(shape) if is_known and shape is not None else None
 
 
@@ -283,7 +283,7 @@ def of_one_tensor(target: str) -> str | None:
 
 
 _FOREACH = "_foreach_"
-_TORCHS = ("torch.ops.aten.", "torch.ops.prims.")
+_TORCH_PREFIXES = ("torch.ops.aten.", "torch.ops.prims.")
 
 
 @functools.lru_cache(maxsize=1024)

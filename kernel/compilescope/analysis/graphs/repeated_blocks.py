@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from ...report import Compilation, Graph, Node, Subject
 
-_LEAST = 4
+_MIN_BLOCKS = 4
 """Fewer equal blocks are not worth a change."""
-_OPERATIONS = 4
+_MIN_OPERATIONS = 4
 """Smaller blocks, such as single layers, are too little work for a separate call."""
 _INDEX = re.compile(r"(?:^|\.)(\d+)(?=\.|$)")
 _PLAIN = ("EQUALS_MATCH", "CONSTANT_MATCH", "TRUE_MATCH", "FALSE_MATCH", "NONE_MATCH")
@@ -75,8 +75,8 @@ def repeated_blocks(compilation: Compilation) -> Blocks | None:
         same = max(alike.values(), key=len)
         block_nodes = [node for index in same for node in blocks[index]]
         share = len(block_nodes) / len(nodes)
-        is_large = len(block_nodes) >= _OPERATIONS * len(same)
-        if len(same) >= _LEAST and is_large and (best is None or share > best.share):
+        is_large = len(block_nodes) >= _MIN_OPERATIONS * len(same)
+        if len(same) >= _MIN_BLOCKS and is_large and (best is None or share > best.share):
             kind = _type(block_nodes, path, same[0])
             name = kind.rpartition(".")[2]
             classes = {_type(block_nodes, path, index) for index, block_nodes in blocks.items()}

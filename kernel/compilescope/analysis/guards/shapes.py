@@ -15,7 +15,7 @@ from ...report import Compilation, ShapeDecision, ShapeExpression, ShapeSymbol
 from ..text.stacks import logged_stack
 
 _SYMBOL = re.compile(r"\b[a-z]+\d+\b")
-_FULLER = {
+_DRAFT_EXPORT_EVENTS = {
     "guard_added": "guard_added_fast",
     "propagate_real_tensors_provenance": "propagate_real_tensors",
 }
@@ -144,9 +144,9 @@ class _Reader:
         is_constant = event == "symbolic_shape_specialization"
         expression = _text(detail, "symbol" if is_constant else "expr")
         previous, self._last = self._last, (event, expression)
-        if previous == (_FULLER_OF.get(event), expression):
+        if previous == (_DRAFT_EXPORT_EVENT_OF.get(event), expression):
             return
-        if previous == (_FULLER.get(event), expression):
+        if previous == (_DRAFT_EXPORT_EVENTS.get(event), expression):
             self.decisions.pop()
         address = detail.get("expr_node_id")
         self.decisions.append(
@@ -179,7 +179,7 @@ class _Reader:
         }
 
 
-_FULLER_OF = {plain: fuller for fuller, plain in _FULLER.items()}
+_DRAFT_EXPORT_EVENT_OF = {plain: fuller for fuller, plain in _DRAFT_EXPORT_EVENTS.items()}
 
 
 def _locals(frame: Any) -> dict[str, str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from ...capture.records import LOOSE, Record
+from ...capture.records import NO_COMPILE_ID, Record
 from ...torch_api.guards.size_guard_lines import SizeGuards, TensorSizes, without_note
 from ...torch_api.trace.artifact_names import SIZE_GUARDS
 
@@ -23,7 +23,7 @@ def read_size_guards(records: Iterable[Record]) -> dict[str, SizeGuards]:
                 guards = msgspec.json.decode(record.payload, type=SizeGuards)
             except msgspec.MsgspecError:
                 continue
-            result[record.compile_id or LOOSE] = guards
+            result[record.compile_id or NO_COMPILE_ID] = guards
     return result
 
 

@@ -230,7 +230,7 @@ class _Function:
 
     def _base(self, node: ast.expr | None) -> str:
         """The pointer that a descriptor is built on, by the name of the kernel's argument."""
-        for _ in range(_DEEPEST):
+        for _ in range(_MAX_DEPTH):
             if not isinstance(node, ast.Name) or node.id in self.signature:
                 break
             node = self.values.get(node.id, node)
@@ -246,7 +246,7 @@ class _Function:
 
     def _reduced(self, node: ast.expr, depth: int = 0) -> ast.expr:
         """Simplifies an expression: looks up names and resolves conditions that are known."""
-        if depth > _DEEPEST:
+        if depth > _MAX_DEPTH:
             return node
         if isinstance(node, ast.Name) and node.id in self.values:
             value = self._reduced(self.values[node.id], depth + 1)
@@ -258,7 +258,7 @@ class _Function:
         return node
 
 
-_DEEPEST = 8
+_MAX_DEPTH = 8
 
 
 def _assigned(node: ast.AST) -> Iterator[tuple[str, ast.expr | None]]:

@@ -21,9 +21,9 @@ LOOP = re.compile(
 _CAST = re.compile(r"static_cast<int64_t>\((.*)\)$")
 PARALLEL = re.compile(r"\s*#pragma omp (?:parallel )?for\b(?:.*collapse\((\d+)\))?")
 """A directive that spreads the loop below it over threads; with how many loops, where it says."""
-_SAID = re.compile(r"(\w*numel)=(.+?)(?=, \w*numel=|$)")
+_NUMELS = re.compile(r"(\w*numel)=(.+?)(?=, \w*numel=|$)")
 _KIND = re.compile(r" \(\w+\)$")
-_MOST_LOOPS = 4
+_MAX_LOOPS = 4
 
 
 def grid_of(language: str, source: str, launch: str) -> str:
@@ -72,7 +72,7 @@ def signature_of(source: str) -> list[tuple[str, str]]:
 
 def numels_of(grid: str) -> list[tuple[str, str]]:
     """The numbers of elements in what `grid_of` says of a Triton kernel: name and number."""
-    return _SAID.findall(_KIND.sub("", grid))
+    return _NUMELS.findall(_KIND.sub("", grid))
 
 
 def _cpp(source: str) -> str:
@@ -108,6 +108,6 @@ def _joined(kind: str, loops: list[str]) -> str:
     different = list(dict.fromkeys(loops))
     if not different:
         return ""
-    more = len(different) - _MOST_LOOPS
-    text = "; ".join(different[:_MOST_LOOPS])
+    more = len(different) - _MAX_LOOPS
+    text = "; ".join(different[:_MAX_LOOPS])
     return f"{kind} {text}" + (f"; and {more} more" if more > 0 else "")

@@ -18,7 +18,7 @@ _WARP_REGISTERS = 256
 """NVIDIA: the allocation unit of a warp's registers."""
 _SHARED_UNIT, _SHARED_RESERVED = 128, 1024
 """NVIDIA: the allocation unit of shared memory, and what the driver reserves per block (bytes)."""
-_MOST_REGISTERS = 255
+_MAX_REGISTERS = 255
 
 _TENSOR_COLUMNS = 512
 """NVIDIA: columns of a multiprocessor's tensor memory, from compute capability 10.0 on."""
@@ -83,7 +83,7 @@ def occupancy(
 def _nvidia_registers(build: Build, registers: int, warps: int) -> int:
     a_warp = _up(registers * build.warp_size, _WARP_REGISTERS)
     total = build.registers_per_multiprocessor
-    if registers > _MOST_REGISTERS or a_warp * _up(warps, _PARTITIONS) > total:
+    if registers > _MAX_REGISTERS or a_warp * _up(warps, _PARTITIONS) > total:
         return 0
     return total // _PARTITIONS // a_warp * _PARTITIONS // warps
 

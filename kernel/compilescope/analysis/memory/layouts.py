@@ -9,7 +9,7 @@ from ..graphs.operation_counts import operator_name
 from ..kernels.fusion import LAYOUT
 from ..wrapper.launches import nodes_of
 
-ASKED = "The program, or an operator's own code, asks for a copy with other strides."
+REQUESTED = "The program, or an operator's own code, asks for a copy with other strides."
 PASS = "A graph pass inserted it."
 NEEDED = "A separate kernel copies it: its next reader needs these strides."
 CHOSEN = "Inductor chose these strides; the value has others in the graph. Nothing is copied."
@@ -60,7 +60,7 @@ def _copies(
                 direction=_direction(direction),
                 old=_text(source.stride),
                 new=_text(node.stride),
-                why=ASKED if node.origins else PASS,
+                why=REQUESTED if node.origins else PASS,
                 kernel=kernels.get(node.name, ""),
                 sources=node.sources[-1:],
             )

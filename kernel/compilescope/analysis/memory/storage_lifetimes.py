@@ -9,7 +9,7 @@ from ...report import Node, Region
 from ..graphs.operation_counts import VIEWS, operator_name
 from ..text.sizes import BYTES, Hints, UnknownSize, size_of
 
-FOREVER = 1 << 60
+NEVER_FREED = 1 << 60
 Sizes = tuple[list[str], list[str]]
 """Sizes and strides."""
 
@@ -37,7 +37,7 @@ class Storage:
     """Its index among several results, from 0."""
     unused: bool = False
     """Whether it is a result that the graph does not use, so that no node stands for it."""
-    dies: int = FOREVER
+    dies: int = NEVER_FREED
     absent: list[range] = field(default_factory=list)
     """Steps of a branch that frees it, although another branch still holds it later."""
     branches: tuple[tuple[int, int], ...] = ()
@@ -75,7 +75,7 @@ class Name:
     storage: Storage
     born: int
     line: int
-    dies: int = FOREVER
+    dies: int = NEVER_FREED
     reuses: str = ""
     sizes: Sizes | None = None
     """Sizes and strides, if the storage's are those of an earlier name."""
@@ -268,7 +268,7 @@ class StorageTracker:
                 scopes=[dict(scope) for scope in self.scopes],
                 holders=dict(self._holders),
                 current=dict(self._current),
-                dies=[(name, name.dies) for name in self.names if name.storage.dies == FOREVER],
+                dies=[(name, name.dies) for name in self.names if name.storage.dies == NEVER_FREED],
                 number=self._condition_count,
             )
         )
@@ -287,9 +287,9 @@ class StorageTracker:
                 name.storage.dies = min(name.storage.dies, max(self.now, name.storage.born))
         for name, dies in before.dies:
             storage = name.storage
-            if storage.dies != FOREVER:
+            if storage.dies != NEVER_FREED:
                 storage.absent.append(range(storage.dies + 1, self.now + 1))
-                storage.dies = FOREVER
+                storage.dies = NEVER_FREED
             name.dies = dies
         self.scopes, self._holders = before.scopes, before.holders
         self._current = before.current

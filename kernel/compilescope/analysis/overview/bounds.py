@@ -11,7 +11,7 @@ from .time_breakdown import sums
 
 BOUND = 0.5
 """A call that spends at least this share of its time outside kernels is limited by overhead."""
-_MOST_OPEN = 0.25
+_MAX_GAP = 0.25
 """The largest gap between a call and the sum of its layers, as a share of the call, at which the
 layers can still say what limits it."""
 
@@ -64,7 +64,7 @@ def open_time_decides_nothing(variant: VariantReport) -> bool:
     whole, own = sum_of_layers(variant)
     if (
         not near_timing(variant)
-        or abs(whole - own) > _MOST_OPEN * whole
+        or abs(whole - own) > _MAX_GAP * whole
         or any(layers.device != "cpu" for layers in variant.layers)
     ):
         return False

@@ -10,7 +10,7 @@ from ...report import Answer, Report, Speedup, Timing, VariantReport, is_record
 from ...report.units import duration, percent
 from ...report.variant import CUDA_GRAPHS
 from ..figures.counts import always_recompiles, compiled_nothing
-from ..figures.intervals import FEWEST_ROUNDS
+from ..figures.intervals import MIN_ROUNDS
 from ..figures.payback import first_call_s
 from ..figures.speedups import between, latency, round_by_round
 from ..figures.wording import of_whole, round_number
@@ -183,7 +183,7 @@ def _without_interval(python: Timing, cpp: Timing) -> str:
     rounds = min(len(python.samples_us), len(cpp.samples_us))
     if rounds == 1:
         return " Each was measured once: one sample has no interval."
-    return f" {rounds} rounds are too few to compare them." if 0 < rounds < FEWEST_ROUNDS else ""
+    return f" {rounds} rounds are too few to compare them." if 0 < rounds < MIN_ROUNDS else ""
 
 
 def is_marginal(speedup: Speedup) -> bool:
@@ -294,7 +294,10 @@ def near_timing(variant: VariantReport) -> bool:
     called, timing = called_us(variant), variant.timing
     if called <= 0:
         return False
-    return timing is None or _NEAR > called / timing.median_us > 1 / _NEAR
+    return (
+        timing is None
+        or _MAX_BREAKDOWN_RATIO > called / timing.median_us > 1 / _MAX_BREAKDOWN_RATIO
+    )
 
 
 def called_us(variant: VariantReport) -> float:
@@ -312,7 +315,7 @@ def matches_timing(variant: VariantReport) -> bool:
 
 _SAME = 0.1
 """The allowed difference from the timed median: as for the sum of a call's layers."""
-_NEAR = 2.0
+_MAX_BREAKDOWN_RATIO = 2.0
 """The largest allowed ratio of the calls that were broken down to the timed median."""
 
 

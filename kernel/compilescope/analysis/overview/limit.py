@@ -12,7 +12,7 @@ from .cpp_wrapper_gain import called_us, matches_timing
 from .time_breakdown import GROUPS, Spent, spent, sums
 from .variants import title
 
-_LEAST = 0.005
+_MIN_SHARE = 0.005
 """The smallest share of a call that the bar shows."""
 
 UNMEASURED = "Not measured yet."
@@ -140,7 +140,7 @@ def _parts(variant: VariantReport) -> list[Part]:
     parts: list[Part] = []
     for kind, (name, _) in GROUPS.items():
         us = by_group[kind]
-        if us / whole >= _LEAST:
+        if us / whole >= _MIN_SHARE:
             title = WAITING if kind == "kernels" and overlaps else name
             share = us / whole
             parts.append(

@@ -16,7 +16,7 @@ from .verdict_helps import helps_for
 
 _REACHED = 0.3
 """The share of a peak from which on that peak is the limit."""
-_AGREE = 1.5
+_MAX_NOISE_RATIO = 1.5
 """The largest ratio of two measurements of the same kernels that noise explains."""
 
 
@@ -187,7 +187,7 @@ def _disagreement(spent: Spent, reached: Reached) -> str:
     timed_us = reached.timed_us
     if timed_us is None or spent.kernels <= 0:
         return ""
-    if 1 / _AGREE <= timed_us / spent.kernels <= _AGREE:
+    if 1 / _MAX_NOISE_RATIO <= timed_us / spent.kernels <= _MAX_NOISE_RATIO:
         return ""
     return (
         f" The rates are of another measurement, in which the kernels took {_us(timed_us)} instead "

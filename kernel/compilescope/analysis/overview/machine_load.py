@@ -7,7 +7,7 @@ from ...report import Timing, VariantReport
 _SHARE = 0.1
 """The share of the machine that others may use beyond the free processors: a browser, a server,
 this notebook. What the kernel's ticks of 10 ms add by chance is less."""
-_MOST = 0.5
+_MAX_PROCESSORS = 0.5
 """The largest such use, in processors."""
 
 
@@ -20,7 +20,7 @@ def competing(timing: Timing) -> bool:
         return False
     needed = timing.threads if timing.device == "cpu" else 1
     free = max(0, timing.processors - needed)
-    return timing.other_processors > free + min(_SHARE * timing.processors, _MOST)
+    return timing.other_processors > free + min(_SHARE * timing.processors, _MAX_PROCESSORS)
 
 
 def machine_load(shown: list[VariantReport]) -> str:

@@ -35,7 +35,7 @@ from .unsettled import unsettled
 from .variants import distinct, eager_of, title, with_article
 from .verdict_helps import BEFORE, BREAKS, CPP, GRAPHS, GUARDS
 
-MOST = 5
+MAX_SUGGESTIONS = 5
 
 
 def suggestions(report: Report, now: VariantReport | None) -> list[Suggestion]:
@@ -81,8 +81,8 @@ def suggestions(report: Report, now: VariantReport | None) -> list[Suggestion]:
         if key not in seen or seen[key].promise < candidate.promise:
             seen[key] = candidate
     ordered = sorted(seen.values(), key=lambda candidate: -candidate.promise)
-    shown = ordered[:MOST]
-    tried_below = [candidate for candidate in ordered[MOST:] if candidate.was_tried]
+    shown = ordered[:MAX_SUGGESTIONS]
+    tried_below = [candidate for candidate in ordered[MAX_SUGGESTIONS:] if candidate.was_tried]
     if tried_below:
         shown[-len(tried_below) :] = tried_below
     return [candidate.suggestion for candidate in shown]
@@ -277,7 +277,7 @@ def _helps(now: VariantReport, report: Report) -> Iterator[Ranked]:
             gain = f"about {duration(tried_us)} instead of {duration(us)} per call"
             promise = 0.5 * (1 - tried_us / us)
         if saved is not None and whole > 0:
-            if saved / whole < (SMALL if help_.what == CPP[0] else _LEAST):
+            if saved / whole < (SMALL if help_.what == CPP[0] else _MIN_SHARE):
                 continue
             # Guards take longer in a call than in the repeated checks of their cost.
             checked = help_.what == GUARDS[0] and _guards_us(now) is not None
@@ -319,7 +319,7 @@ def _estimates(now: VariantReport, help_: Help, report: Report) -> tuple[float, 
     return pair[0], pair[1]
 
 
-_LEAST = 0.01
+_MIN_SHARE = 0.01
 """The smallest share of a call that a change must save to be suggested."""
 _SAVES = {GRAPHS[0]: ("wrapper", "launches"), GUARDS[0]: ("guards",)}
 """What helps → the layers whose time it can save at most."""

@@ -9,7 +9,7 @@ from ..wrapper.launches import launches_of
 from .bounds import limit_of
 from .verdict_helps import helps_for
 
-_MOST = 0.5
+_MIN_LIMITED_SHARE = 0.5
 """The share of the kernels' time that one peak must limit to be the variant's limit."""
 
 
@@ -57,7 +57,7 @@ def _judged(variant: VariantReport, target: TargetReport, estimate: Estimate) ->
     whole_us = estimate.kernels_us + estimate.unknown * longest_us
     by_arithmetic = estimate.kernels_us - by_memory
     kernels = f"at least {_us(estimate.kernels_us)} in kernels on the {device}"
-    if estimate.unknown and max(by_memory, by_arithmetic) <= _MOST * whole_us:
+    if estimate.unknown and max(by_memory, by_arithmetic) <= _MIN_LIMITED_SHARE * whole_us:
         return Verdict(
             bound="unclear",
             evidence=f"Estimated: {kernels}. {_lacking(estimate)}, so what limits most of the "

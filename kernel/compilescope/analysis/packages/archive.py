@@ -19,7 +19,7 @@ from ...report.saving.given_files import given_path, reading
 from . import cpp
 from .package_words import add_package_words
 
-MOST_FILES = 5_000
+MAX_FILES = 5_000
 """The most files listed; a model with separate weights has one file for each."""
 TEXT_BYTES = 8_000_000
 """The largest text that is read."""
@@ -71,7 +71,7 @@ _ENDINGS: dict[str, tuple[Kind, str]] = {
 _CONSTANTS = ("data/weights/", "data/constants/", "xl_model_weights/")
 
 NOT_READ = "{what} of {bytes:,} bytes: texts are read up to {most:,}."
-MORE = "The package has {count:,} files; the first {most:,} are listed."
+MORE_FILES = "The package has {count:,} files; the first {most:,} are listed."
 
 
 def read_packages(path: str | Path) -> list[Package]:
@@ -110,11 +110,11 @@ def _read(archive: zipfile.ZipFile, path: Path) -> list[Package]:
     listed = [zip_info for zip_info in archive.infolist() if not zip_info.is_dir()]
     root = _root([zip_info.filename for zip_info in listed])
     shared = Package(path=path.name, bytes=path.stat().st_size)
-    if len(listed) > MOST_FILES:
-        shared.absent["files"] = MORE.format(count=len(listed), most=MOST_FILES)
+    if len(listed) > MAX_FILES:
+        shared.absent["files"] = MORE_FILES.format(count=len(listed), most=MAX_FILES)
     by_model: dict[str, Package] = {}
     left = TEXTS_BYTES
-    for info in listed[:MOST_FILES]:
+    for info in listed[:MAX_FILES]:
         name = info.filename.removeprefix(root)
         file = describe(name, info.file_size)
         model = _model(name)

@@ -19,7 +19,7 @@ _SYMBOL = re.compile(r"int64_t (\w+) = (\w+)_size\[(\d{1,9})\];")
 _BOUND = re.compile(rf"if \((\w+)_size\[(\d+)\] ([<>]) (-?\d{{1,19}}){SUFFIX}\)")
 _COMMAND = re.compile(r"^// (?:Compile|Link) cmd\n// (.*)$", re.M)
 _DEVICE = re.compile(r"#include <torch/csrc/inductor/aoti_include/(\w+)\.h>")
-_MOST = 63
+_MAX_DIMENSIONS = 63
 """The limit of a tensor's dimensions: torch's own tensors have at most 64."""
 _UNBOUNDED = 2**62
 """Every size has a limit anyway; a bound near it means nothing."""
@@ -56,7 +56,8 @@ def inputs(text: str) -> list[str]:
         checked.setdefault(name, {})[int(dimension)] = symbol
     sizes = {
         name: ", ".join(
-            input_sizes.get(place, "?") for place in range(min(max(input_sizes), _MOST) + 1)
+            input_sizes.get(place, "?")
+            for place in range(min(max(input_sizes), _MAX_DIMENSIONS) + 1)
         )
         for name, input_sizes in checked.items()
     }

@@ -14,7 +14,7 @@ _TORCH = re.compile(r"^# torch version: (\S+)", re.M)
 _GPUS = re.compile(r"^# GPU Hardware Info: *\n((?:# .+ : \d+ *\n)+)", re.M)
 _GPU = re.compile(r"^# (.+) : (\d+)", re.M)
 _DEVICE = re.compile(r"device\(type='(\w+)'")
-_MOST_GPUS = 64
+_MAX_GPUS = 64
 
 
 def environment_of(records: Sequence[Record]) -> Environment:
@@ -59,7 +59,7 @@ def _gpus(text: str) -> list[str]:
     if table is None:
         return []
     counts = [(name, int(count[:4])) for name, count in _GPU.findall(table[1])]
-    return [name for name, count in counts for _ in range(min(count, _MOST_GPUS))][:_MOST_GPUS]
+    return [name for name, count in counts for _ in range(min(count, _MAX_GPUS))][:_MAX_GPUS]
 
 
 def _object(payload: str | None) -> dict[str, Any]:

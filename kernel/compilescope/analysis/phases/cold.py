@@ -8,7 +8,7 @@ from ...report import VariantReport
 from ...report.measurements.timings import AS_IT_IS, ColdSwitch
 from ...report.units import duration
 
-LEAST = 0.05
+MIN_DIFFERENCE = 0.05
 """As a share of the whole: smaller differences are noise, whatever the measured noise."""
 
 
@@ -81,5 +81,5 @@ def _more(value: float | None, usual: Sequence[float]) -> float | None:
     if value is None or not usual:
         return None
     middle = sum(usual) / len(usual)
-    chance = max(max(usual) - min(usual), LEAST * middle)
+    chance = max(max(usual) - min(usual), MIN_DIFFERENCE * middle)
     return value - middle if abs(value - middle) > chance else 0.0

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from ...capture.logged_values import decoded
-from ...capture.records import LOOSE, Record
+from ...capture.records import NO_COMPILE_ID, Record
 from ...report import Phase
 from .compile_time import add_self_times
 from .phase_kinds import name_kinds
@@ -80,8 +80,8 @@ def _trees(records: Sequence[Record]) -> dict[str, list[Phase]]:
     for thread, stack in stacks.items():
         roots += [_Root(abandoned.phase, abandoned.owner, thread) for abandoned in _abandon(stack)]
     trees = _plant(roots, instants)
-    if not any(record.compile_id == LOOSE for record in records):
-        trees.pop(LOOSE, None)
+    if not any(record.compile_id == NO_COMPILE_ID for record in records):
+        trees.pop(NO_COMPILE_ID, None)
     return trees
 
 
@@ -161,7 +161,7 @@ def _plant(roots: Sequence[_Root], instants: Sequence[_Root]) -> dict[str, list[
         _set_track(root.phase, track)
         planted = _place(root.phase, trees.get(root.owner, []) if root.owner else _all(trees))
         if not planted and root.owner is None:
-            trees.setdefault(LOOSE, []).append(root.phase)
+            trees.setdefault(NO_COMPILE_ID, []).append(root.phase)
     return trees
 
 

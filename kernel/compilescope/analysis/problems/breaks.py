@@ -19,7 +19,7 @@ _FIELD = re.compile(r"\s*(Explanation|Hint|Developer debug context): ?(.*)$")
 _USER_STACK = "User code traceback:"
 _GIVEN_UP = "Failed to handle graph break gracefully"
 """The beginning of torch's message if the whole frame runs in eager; the reason follows."""
-_ANOTHER = "*** While handling this graph break"
+_NESTED_BREAK = "*** While handling this graph break"
 _RESUMES = "torch_dynamo_resume_in_"
 _RESUMED = re.compile(rf"{_RESUMES}(.+)_at_(\d+)$")
 _ENDS = (_USER_STACK, "Traceback (most recent", "Stack variable source attribution")
@@ -176,7 +176,7 @@ def parse_break(text: str) -> Break:
             where = SourceLine(file=place.group(1), line=int(place.group(2)))
         elif found_link:
             link, current = link or found_link.group(1), None
-        elif line.startswith(_ANOTHER):
+        elif line.startswith(_NESTED_BREAK):
             current = None
         elif field_start:
             current = field_start.group(1)

@@ -24,7 +24,7 @@ def failed(record: Record) -> dict[str, Any] | None:
     return metrics if isinstance(metrics, dict) and metrics.get("fail_type") else None
 
 
-def tells_of_failure(record: Record) -> bool:
+def reports_failure(record: Record) -> bool:
     """Whether `compile_failures.read_failures` makes a problem of the record."""
     return record.event in FAKE_KERNELS or failed(record) is not None
 

@@ -128,9 +128,11 @@ def add_counts(graphs: CudaGraphs, counted: Counted, *, calls: int) -> None:
             graphs.skips.append(skip)
     if counted.recorded:
         # The prediction was wrong.
-        graphs.skips = [skip for skip in graphs.skips if not skip.reason.startswith(_FORESEEN)]
+        graphs.skips = [
+            skip for skip in graphs.skips if not skip.reason.startswith(_MUTATED_INPUTS)
+        ]
         for part in graphs.partitions:
-            if part.why.startswith(_FORESEEN):
+            if part.why.startswith(_MUTATED_INPUTS):
                 part.captured, part.why = True, ""
     elif graphs.skips:
         for part in graphs.partitions:
@@ -164,7 +166,7 @@ def _conclude(graphs: CudaGraphs) -> None:
         graphs.why = graphs.skips[0].reason if graphs.skips else "There is nothing to capture."
 
 
-_FORESEEN = "mutated inputs"
+_MUTATED_INPUTS = "mutated inputs"
 
 
 def _skips(logged_skips: Sequence[Said]) -> list[Skip]:
@@ -202,7 +204,7 @@ def _changed_in_place(compilation: Compilation) -> Skip | None:
     ]
     if not changed:
         return None
-    skip = read_skip(f"{_FORESEEN} ({len(changed)} instances)", compilation.id)
+    skip = read_skip(f"{_MUTATED_INPUTS} ({len(changed)} instances)", compilation.id)
     skip.where = changed[0].sources[-1] if changed[0].sources else None
     return skip
 

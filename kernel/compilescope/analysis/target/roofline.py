@@ -36,7 +36,7 @@ docs/targets.md."""
 REPLAY_US = 35.0
 """The time to launch all kernels of a graph as one CUDA graph, including copies of its inputs;
 measured in the same way."""
-_MOST_UNKNOWN = 0.5
+_MAX_UNKNOWN_SHARE = 0.5
 """The share of launches that may lack an estimate while the call still gets one."""
 _GRAPHS = ("reduce-overhead", "max-autotune")
 _NOT_THERE = "Its nodes are on the CPU, not on the target."
@@ -95,7 +95,7 @@ def estimate(
         starts += launching_us
     add_launch_times(compilations, device.name)
     total.launch_us = starts
-    if total.launches and total.unknown <= _MOST_UNKNOWN * total.launches:
+    if total.launches and total.unknown <= _MAX_UNKNOWN_SHARE * total.launches:
         total.call_us = max(total.kernels_us, total.launch_us)
     skips = any(map(_has_causal_attention, compilations))
     total.how, total.figures = _HOW + (_SKIPS if skips else ""), _figures(device, tf32)

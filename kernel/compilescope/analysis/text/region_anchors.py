@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from ...report import ANCHOR_WEIGHTS, Region
 
-_MOST_PAIRS_OF_A_KEY = 64
+_MAX_PAIRS_OF_A_KEY = 64
 """If a key occurs more often in both texts, its first region is paired with the first, the second
 with the second, and so on: otherwise there would be too many candidates."""
 
@@ -97,7 +97,7 @@ def _candidates(left: Sequence[Region], right: Sequence[Region]) -> Iterator[Anc
     partners = _by_identity(right)
     for identity, ours in _by_identity(left).items():
         theirs = partners.get(identity, [])
-        if len(ours) * len(theirs) <= _MOST_PAIRS_OF_A_KEY:
+        if len(ours) * len(theirs) <= _MAX_PAIRS_OF_A_KEY:
             yield from (Anchor(region, other) for region in ours for other in theirs)
         else:
             yield from map(Anchor, ours, theirs)

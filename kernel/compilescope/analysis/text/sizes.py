@@ -41,7 +41,7 @@ _FUNCTIONS: dict[str, Callable[..., int]] = {
     "PythonMod": operator.mod,
     "Identity": lambda a: a,
 }
-_LARGEST_POWER = 8
+_MAX_POWER = 8
 
 
 class UnknownSize(Exception):  # noqa: N818 - an answer, not a failure
@@ -113,7 +113,7 @@ def _value(tree: ast.expr, hints: Hints, used: dict[str, int]) -> int:
         return -_value(tree.operand, hints, used)
     if isinstance(tree, ast.BinOp):
         left, right = _value(tree.left, hints, used), _value(tree.right, hints, used)
-        if isinstance(tree.op, ast.Pow) and 0 <= right <= _LARGEST_POWER:
+        if isinstance(tree.op, ast.Pow) and 0 <= right <= _MAX_POWER:
             return int(left**right)
         if type(tree.op) in _OPERATORS:
             return _OPERATORS[type(tree.op)](left, right)

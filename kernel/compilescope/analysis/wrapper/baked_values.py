@@ -9,7 +9,7 @@ from typing import Literal
 from ...report import Baked, Kernel
 from ..text.cpp_numbers import SUFFIX
 
-_MOST = 40
+_MAX_NUMBERS = 40
 """The most numbers listed for a kernel; an unrolled kernel may have thousands."""
 
 _NUMEL = re.compile(r"^\s+(\w*numel) = (\d+)$")
@@ -39,7 +39,7 @@ def add_baked(kernels: Sequence[Kernel]) -> None:
             unique: dict[tuple[str, str, str], Baked] = {}
             for baked in read(kernel.source):
                 unique.setdefault((baked.kind, baked.name, baked.value), baked)
-            kernel.baked = list(unique.values())[:_MOST]
+            kernel.baked = list(unique.values())[:_MAX_NUMBERS]
 
 
 def _triton(source: str) -> Iterator[Baked]:

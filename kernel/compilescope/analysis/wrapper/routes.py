@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 from ...report import Code, Compilation, Kernel, Region, Route, SourceLine
-from ...torch_api.operators.operators import TORCHS, place_of, python_kernel
+from ...torch_api.operators.operators import TORCH_NAMESPACES, place_of, python_kernel
 from .crossings import (
     DISPATCHED,
     NO_BRIDGE,
@@ -41,11 +41,13 @@ _LIBRARY = (
 )
 _SHIM = "The C++ wrapper calls its function in torch's C shim."
 _DISPATCHER = "The C++ wrapper passes boxed arguments to the dispatcher; Python is not involved."
-_THROUGH = (
+_THROUGH_DISPATCHER = (
     "The C++ wrapper passes its arguments to the dispatcher, which acquires the GIL for the kernel."
 )
 _TORCH_OPS = "The Python wrapper calls it through torch.ops and the C++ dispatcher."
-_AND_BACK = "The dispatcher acquires the GIL again for the kernel, which is written in Python."
+_REACQUIRES_GIL = (
+    "The dispatcher acquires the GIL again for the kernel, which is written in Python."
+)
 
 
 class _Reached(NamedTuple):
@@ -131,7 +133,7 @@ def _in_cpp(kernel: Kernel, text: str, written: Callable[[str], str | None]) -> 
         operator = dispatched_name(dispatched)
         place = written(operator)
         if place:
-            why = f"{_THROUGH} It is written in Python: {place}."
+            why = f"{_THROUGH_DISPATCHER} It is written in Python: {place}."
             return _Reached(operator, "dispatcher", 1, why, REGISTER)
         return _Reached(operator, "dispatcher", 0, _DISPATCHER)
     return _Reached(_operator(kernel), "shim", 0, _SHIM)
@@ -143,7 +145,7 @@ def _in_python(kernel: Kernel, written: Callable[[str], str | None]) -> _Reached
         return _Reached(operator, "library", 1, _LIBRARY)
     place = written(operator)
     if place:
-        why = f"{_TORCH_OPS} {_AND_BACK} Its kernel is in {place}."
+        why = f"{_TORCH_OPS} {_REACQUIRES_GIL} Its kernel is in {place}."
         return _Reached(operator, "python", 2, why, REGISTER)
     return _Reached(operator, "python", 1, _TORCH_OPS, SWITCH)
 
@@ -192,7 +194,7 @@ def _registered(
     if kernel.language == "triton":
         return "triton"
     namespace, separator, _ = operator.partition("::")
-    if not separator or namespace in TORCHS:
+    if not separator or namespace in TORCH_NAMESPACES:
         return "torch"
     place = written(operator)
     if place is None:
@@ -207,7 +209,7 @@ def _where(kernel: Kernel, operator: str, code: Code, device: str) -> SourceLine
         if match is None:
             return kernel.sources[0] if kernel.sources else None
         return SourceLine(file=match["file"], line=int(match["line"]))
-    if operator.partition("::")[0] in TORCHS:
+    if operator.partition("::")[0] in TORCH_NAMESPACES:
         return None
     place = place_of(operator, device)
     return None if place is None else SourceLine(file=place[0], line=place[1], function=place[2])

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from ..text.brackets import closing, split_list
 
 _CHECK = re.compile(r"assert_(?:size_stride(?P<several>_grouped)?|tensor_metadata)\(")
-_LEAST = 3
+_MIN_ARGUMENTS = 3
 
 
 class SizeCheck(NamedTuple):
@@ -43,7 +43,7 @@ def size_checks(statement: str) -> list[SizeCheck]:
         return []
     start = match.end() - 1
     parts = split_list(statement[start + 1 : closing(statement, start) - 1])
-    if len(parts) < _LEAST:
+    if len(parts) < _MIN_ARGUMENTS:
         return []
     columns = (
         [items_of(part) for part in parts[:3]] if match["several"] else [[p] for p in parts[:3]]

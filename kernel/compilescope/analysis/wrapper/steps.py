@@ -34,7 +34,7 @@ _SHIM = re.compile(r"(aoti_torch_\w+)\(|(\w+)\.item\(")
 _NAMED = re.compile(r"(?:(?:auto|RAIIAtenTensorHandle|AtenTensorHandle) )?(\w+) = ")
 _FREED = re.compile(r"del ([\w, ]+)$|(\w+)\.reset\(\);$")
 _CHECKED = re.compile(r"(?:assert_\w+|check_input\w*|copy_if_misaligned)\((\w+)|(\w+) = copy_if")
-_MOST_NAMES = 4
+_MAX_NAMES = 4
 
 
 def find_steps(compilation: Compilation) -> list[Steps]:
@@ -265,10 +265,10 @@ class _Function:
         return next((group for group in match.groups() if group), "branch")
 
     def _step(self, row: _Row) -> Step:
-        labels = row.labels[:_MOST_NAMES]
+        labels = row.labels[:_MAX_NAMES]
         label = ", ".join(labels)
-        if len(row.labels) > _MOST_NAMES:
-            label += f" and {len(row.labels) - _MOST_NAMES} more"
+        if len(row.labels) > _MAX_NAMES:
+            label += f" and {len(row.labels) - _MAX_NAMES} more"
         region = row.region
         is_run = region is not None and region.kind == "launch"
         return Step(

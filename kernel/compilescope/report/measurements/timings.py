@@ -97,13 +97,13 @@ class RatioAtRound(Struct):
     """99 %."""
 
 
-FEWEST_FOR_INTERVAL = 6
+MIN_SAMPLES_FOR_INTERVAL = 6
 """Samples below which no interval of the median reaches 95 %."""
 
 
 def too_few(samples_us: Sequence[float]) -> bool:
     """Whether there are too few samples for an interval; no samples (not kept) count as enough."""
-    return 0 < len(samples_us) < FEWEST_FOR_INTERVAL
+    return 0 < len(samples_us) < MIN_SAMPLES_FOR_INTERVAL
 
 
 class Timing(Struct):

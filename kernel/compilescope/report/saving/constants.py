@@ -20,7 +20,7 @@ from .literals import quoted
 _FLOAT = re.compile(
     r"(?<![\w.])(\d+(?:\.\d*(?:[eE][+-]?\d+)?|[eE][+-]?\d+))(?=[fFjJ]?(?:[^\w.]|$))"
 )
-_TELLS_NOTHING = (0.0, 0.5, 1.0, 2.0)
+_COMMON_FLOATS = (0.0, 0.5, 1.0, 2.0)
 _WHOLE = re.compile(r"(?<![\w.])(?<!:)(?<!\bline )\d{2,}(?=[uUlL]*(?:\W|$))(?!\.\d)")
 """An integer that is not a line number."""
 _SIZES = re.compile(r"(?:size|stride)=\[[^\]]*\]|\.(?:size|stride)\(\)\[\d+\] == \d+")
@@ -144,4 +144,4 @@ def _texts(values: Iterable[Any]) -> Iterator[str]:
 
 
 def _plain_or_out(match: re.Match[str]) -> str:
-    return match.group() if float(match.group(1)) in _TELLS_NOTHING else CONSTANT
+    return match.group() if float(match.group(1)) in _COMMON_FLOATS else CONSTANT

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ..errors import CompilescopeError
 
-_LONGEST = 200
+_MAX_CHARACTERS = 200
 """How many characters of a path a message shows."""
 
 
@@ -135,7 +135,11 @@ def writing(path: Path) -> Iterator[None]:
 
 def _shown(place: object) -> str:
     text = ascii(place) if _is_odd(place) else repr(place)
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST // 2]}…{text[-_LONGEST // 2 :]}"
+    return (
+        text
+        if len(text) <= _MAX_CHARACTERS
+        else f"{text[: _MAX_CHARACTERS // 2]}…{text[-_MAX_CHARACTERS // 2 :]}"
+    )
 
 
 def _is_odd(place: object) -> bool:

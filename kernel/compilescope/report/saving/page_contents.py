@@ -10,7 +10,7 @@ from ..errors import CompilescopeError
 
 LARGE = 1 << 16
 """The number of characters from which a page stores its report packed."""
-MOST = 2 << 30
+MAX_CHARACTERS = 2 << 30
 """The number of characters of the largest report that is unpacked: a small page can hold any."""
 _LINE_END = r"\n"
 """A line end as JSON writes it."""
@@ -47,7 +47,7 @@ def unpacked(text: str | bytes) -> str:
     """
     decompressor = zlib.decompressobj(_GZIP)
     try:
-        whole = decompressor.decompress(b64decode(text, validate=True), MOST)
+        whole = decompressor.decompress(b64decode(text, validate=True), MAX_CHARACTERS)
     except zlib.error as error:
         raise ValueError(str(error)) from None
     if not decompressor.eof:
@@ -57,7 +57,7 @@ def unpacked(text: str | bytes) -> str:
     order = list(accumulate(map(int, steps.split(","))))
     if not all(0 <= number < len(texts) for number in order):
         raise ValueError("A line of the report is missing")
-    if sum(len(texts[number]) for number in order) > MOST:
+    if sum(len(texts[number]) for number in order) > MAX_CHARACTERS:
         raise ValueError("The report is too large to unpack")
     return _LINE_END.join(texts[number] for number in order)
 

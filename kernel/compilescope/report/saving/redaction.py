@@ -38,7 +38,16 @@ _NOT_THE_USERS = ("created", "environment", "shape", "stride")
 _ADVICE_FIELDS = {"kind", "what", "code", "where"}
 _SOURCE_FIELDS = {"file", "line", "function", "code"}
 _OPERATOR = re.compile(r"torch\.ops\.(\w+)\.")
-_TORCHS = ("aten", "prim", "prims", "inductor", "higher_order", "quantized", "mkldnn", "onednn")
+_TORCH_NAMESPACES = (
+    "aten",
+    "prim",
+    "prims",
+    "inductor",
+    "higher_order",
+    "quantized",
+    "mkldnn",
+    "onednn",
+)
 """Namespaces of torch's own operators."""
 
 
@@ -169,7 +178,7 @@ def _is_written(advice: dict[str, Any]) -> bool:
 
 def _is_custom(target: str) -> bool:
     operator = _OPERATOR.match(target)
-    return operator is not None and operator.group(1) not in _TORCHS
+    return operator is not None and operator.group(1) not in _TORCH_NAMESPACES
 
 
 def _dictionaries(value: Any) -> Iterator[dict[str, Any]]:

@@ -17,7 +17,7 @@ from ...torch_api.dynamo.compile_variant import modes
 from ...torch_api.operators.tensors import has_other_values
 from .ways import AOT, AOTI, EAGER, OTHER_WRAPPERS, REPEATED, Subject, ways
 
-_LEAST = 4
+_MIN_BLOCKS = 4
 """Fewer equal blocks are not worth a change."""
 _LESS_COMPILED = frozenset({EAGER, BLOCKS, REPEATED, NESTED, "lite"})
 """Ways that may compile in less time than the whole call with the settings of the variant."""
@@ -132,7 +132,7 @@ def blocks_of(model: torch.nn.Module) -> tuple[str, bool]:
         children = list(module.children())
         kinds = {type(child) for child in children}
         is_list = isinstance(module, (torch.nn.ModuleList, torch.nn.Sequential))
-        if not is_list or len(children) < _LEAST or len(kinds) != 1:
+        if not is_list or len(children) < _MIN_BLOCKS or len(kinds) != 1:
             continue
         size = sum(parameter.numel() for parameter in module.parameters())
         if size > most and all(name.isidentifier() for name in path.split(".") if path):

@@ -172,7 +172,7 @@ def _time(
     from ...isolation.state_changes import changes_of
     from ...isolation.user_state import preserved
     from ...measure.sampler import BASELINE
-    from ...measure.timing import LONGEST_S, time_calls
+    from ...measure.timing import MAX_SLOW_CALLS_S, time_calls
 
     with preserved(*call) as snapshot:
         with module_code.original():
@@ -190,7 +190,7 @@ def _time(
         timings = time_calls(
             {BASELINE: eager, "call": later},
             budget_s=SECONDS,
-            longest_s=LONGEST_S,
+            longest_s=MAX_SLOW_CALLS_S,
             before_each=before_each if begin is not None or module_code.differs else None,
             device=device,
         )

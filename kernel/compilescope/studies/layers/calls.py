@@ -34,7 +34,7 @@ FORWARD, BACKWARD, BACKWARD_HOST, BACKWARD_STUBBED = (
 
 REPEATED = ("aot ", "entry ", "direct ", "guarded ")
 """Prefixes of the names of calls that are timed both with stand-ins and without."""
-REAL = " with all"
+WITH_ALL_SUFFIX = " with all"
 """Suffix of the names of calls without stand-ins."""
 
 Stubs = Literal["all", "forward", "none"]
@@ -112,7 +112,7 @@ class Calls:
         for name, timed in list(self.timed.items()):
             if name.startswith(REPEATED):
                 again = msgspec.structs.replace(timed, stubs="none")
-                self.timed[name + REAL] = again
+                self.timed[name + WITH_ALL_SUFFIX] = again
 
     def _whole(
         self,

@@ -133,7 +133,7 @@ class LayerTimes:
         self._real = {}
         if any(unit.graph.cudagraphs for unit in units):
             return
-        if not any(name.endswith(at.REAL) for name in self._samples.names):
+        if not any(name.endswith(at.WITH_ALL_SUFFIX) for name in self._samples.names):
             return
         around: _Terms = {whole: 1.0}
         if whole in (at.BACKWARD, at.BACKWARD_HOST):
@@ -146,8 +146,8 @@ class LayerTimes:
             return
         self._real = {stubbed: whole}
         for name in self._samples.names:
-            if name.startswith(at.REPEATED) and not name.endswith(at.REAL):
-                self._real[name] = name + at.REAL
+            if name.startswith(at.REPEATED) and not name.endswith(at.WITH_ALL_SUFFIX):
+                self._real[name] = name + at.WITH_ALL_SUFFIX
             elif name.startswith("stub "):
                 self._real[name] = name.replace("stub", "wrapper", 1)
 

@@ -19,7 +19,7 @@ from ...isolation.muted_output import quiet
 from ...isolation.state_changes import changes_of
 from ...isolation.user_state import Snapshot
 from ...measure.layer_kernels import kernels_of
-from ...measure.layers import FEWEST, SECONDS, Samples, figure, sample_layers
+from ...measure.layers import MIN_ROUNDS, SECONDS, Samples, figure, sample_layers
 from ...report import Layer, Layers, Variant, VariantReport
 from ...report.units import duration
 from ...torch_api.dynamo.compiled_graphs import KeptLayers
@@ -38,14 +38,14 @@ from .recording import Recording, Unit, backwards_of, record
 _PROFILED = 40
 """Calls that are profiled for the kernels' time."""
 _WARM = 3
-_FEWEST_OF_EXISTING = 3
+_MIN_ROUNDS_OF_EXISTING = 3
 """Rounds of an existing build, which is called without a request: enough for the shares of a call
 that takes long, without an interval."""
 SHORT_S = 0.5
 """How long a call takes at most, with its backward, of which an existing build's rounds have
 several calls. Of a longer one each layer with kernels in it is called once or a few times."""
-_MOST_COMPILATIONS = 24
-_AGREES = 0.1
+_MAX_COMPILATIONS = 24
+_TOLERANCE = 0.1
 
 NOT_BUILT = "The variant could not be built again. {}"
 NO_GRAPH = "The call runs no graph that Inductor compiled."
@@ -211,7 +211,7 @@ class _Looking:
             restore = self._snapshot.restore
             recording = record(self._call, self._backward, restore, self._graphs, self._frames)
             units = recording.all_units
-            if len(units) > _MOST_COMPILATIONS:
+            if len(units) > _MAX_COMPILATIONS:
                 return _Profiled([], "")
             costs, missing = self._costs(recording, self._backward)
         return _Profiled([costs.get(unit.name) for unit in units], missing)
@@ -223,9 +223,9 @@ class _Looking:
         study.monitor.step("measuring layers", variant=report.name, fraction=0.5)
         recording = record(self._call, backward, restore, self._graphs, self._frames)
         count = len(recording.all_units)
-        if not count or count > _MOST_COMPILATIONS:
+        if not count or count > _MAX_COMPILATIONS:
             report.absent["layers"] = (
-                TOO_MANY.format(count=count, most=_MOST_COMPILATIONS) if count else NO_GRAPH
+                TOO_MANY.format(count=count, most=_MAX_COMPILATIONS) if count else NO_GRAPH
             )
             return
         if backward is not None and any(unit.graph.cudagraphs for unit in recording.all_units):
@@ -326,7 +326,7 @@ class _Looking:
                 {name: timed.call for name, timed in calls.timed.items()},
                 before_each=prepare,
                 budget_s=SECONDS,
-                fewest=FEWEST if self._study.existing is None else _FEWEST_OF_EXISTING,
+                fewest=MIN_ROUNDS if self._study.existing is None else _MIN_ROUNDS_OF_EXISTING,
                 slow=calls.with_work if self._long else (),
                 check=self._study.monitor.check,
             )
@@ -402,7 +402,7 @@ class _Looking:
         else:
             sum_us = sum(layer.us for layer in layers)
         result.add_up()
-        result.agrees = abs(sum_us - expected) <= _AGREES * expected
+        result.agrees = abs(sum_us - expected) <= _TOLERANCE * expected
         if not result.agrees:
             result.why = " ".join(
                 filter(None, [_disagreement(sum_us, expected, self._device), missing])
@@ -421,7 +421,7 @@ def _matched(profiled: _Profiled, units: Sequence[Unit]) -> tuple[dict[str, Cost
 OTHER_GRAPHS = "The build with timers runs other graphs, so the kernels' own time is not known."
 PROFILING = "torch's profiler is already running, so the kernels' own time was not measured."
 RECOMPILED = "torch recompiled while the layers were timed: calls change what its guards check."
-APART = (
+LAYERS_DISAGREE = (
     "The layers add up to {own}, but the {whole} takes {expected}. Layers are timed one by one, "
     "with warm caches: other load on the machine makes them disagree."
 )
@@ -446,7 +446,7 @@ def _nothing() -> None:
 
 def _disagreement(sum_us: float, expected: float, device: bool) -> str:
     whole = "host's part of the whole call" if device else "whole call"
-    return APART.format(own=duration(sum_us), expected=duration(expected), whole=whole)
+    return LAYERS_DISAGREE.format(own=duration(sum_us), expected=duration(expected), whole=whole)
 
 
 def _beside(layers: Layers) -> None:

@@ -23,8 +23,8 @@ _COARSE = {
 _ROUNDINGS = 8.0
 """The error allowed for results with few elements, in units of the inputs' float32 epsilon. If sums
 cancel, eager's own error is the measure, but with few elements it may be zero by chance."""
-_FEW = 500
-_MOST_CANCELLED = 1e-3
+_MIN_ELEMENTS = 500
+_MAX_CANCELLED = 1e-3
 """The most that this may be, relative to the largest result."""
 
 
@@ -117,8 +117,8 @@ def _floating(
         rounding, last_digit = 1e-12, torch.finfo(torch.float64).eps
     allowed = numerics.TOLERANCES[reference.dtype].relative * right.abs().nan_to_num()
     allowed = allowed + rounding * scale
-    if reference.numel() <= _FEW:
-        allowed = allowed + min(_ROUNDINGS * last_digit * inputs, _MOST_CANCELLED * scale)
+    if reference.numel() <= _MIN_ELEMENTS:
+        allowed = allowed + min(_ROUNDINGS * last_digit * inputs, _MAX_CANCELLED * scale)
     near = bool((errors <= allowed).all())
     theirs, ours = rounding_errors.spread(tensor, right), rounding_errors.spread(eager, right)
     factor = _factor(reference)
@@ -141,7 +141,7 @@ def _factor(reference: torch.Tensor) -> float:
     )
     return (
         max(factor, rounding_errors.FACTOR_OF_HALF)
-        if reference.dtype in rounding_errors.FAR
+        if reference.dtype in rounding_errors.MAX_EAGER_ERRORS
         else factor
     )
 

@@ -21,7 +21,7 @@ from .. import packed_call
 from ..sources_request import SourcesAsked, SourcesGiven
 from .pretend_device import PretendDevice
 
-_MOST_CAPTURES = 4
+_MAX_CAPTURES = 4
 """Captures that are kept: the next variant of the same call needs no other."""
 
 _captures: dict[tuple[str, Key], Captured] = {}
@@ -79,6 +79,6 @@ def captured_for(
             within=lambda: world.mode,
         )
     _captures[key] = captured
-    for oldest in list(_captures)[:-_MOST_CAPTURES]:
+    for oldest in list(_captures)[:-_MAX_CAPTURES]:
         del _captures[oldest]
     return captured

@@ -11,10 +11,10 @@ import msgspec
 
 from ..assembly_request import Assembled
 
-MOST_BYTES = 500_000_000
+MAX_BYTES = 500_000_000
 """Of all files; each is a kernel under one configuration, compressed."""
 
-_LEFT = 0.8
+_SHARE_AFTER_PRUNING = 0.8
 """Of what is allowed: so much is left where it was too much, so that it seldom is."""
 
 
@@ -34,7 +34,7 @@ def read(file: Path) -> Assembled | None:
     return assembled
 
 
-def prune(folder: Path, most_bytes: float = MOST_BYTES) -> None:
+def prune(folder: Path, most_bytes: float = MAX_BYTES) -> None:
     """Removes the files that were not used for the longest time, if there is too much.
 
     Other processes may read, write and prune meanwhile: what is gone for one of them is compiled
@@ -50,7 +50,7 @@ def prune(folder: Path, most_bytes: float = MOST_BYTES) -> None:
     if total <= most_bytes:
         return
     for _, size, path in sorted(files):
-        if total <= _LEFT * most_bytes:
+        if total <= _SHARE_AFTER_PRUNING * most_bytes:
             return
         with contextlib.suppress(OSError):
             Path(path).unlink()

@@ -246,7 +246,7 @@ class BackwardCall:
         return self._backward(self._context, *self._gradients)
 
 
-_alone: ContextVar[bool] = ContextVar("compilescope_backward_alone", default=False)
+_runs_backward_alone: ContextVar[bool] = ContextVar("compilescope_backward_alone", default=False)
 
 
 @contextlib.contextmanager
@@ -258,14 +258,14 @@ def backward_alone() -> Iterator[Callable[[bool], None]]:
     """
 
     def keeps_graph(original: Any) -> Any:
-        return False if _alone.get() else original()
+        return False if _runs_backward_alone.get() else original()
 
     def switch(on: bool) -> None:
-        _alone.set(on)
+        _runs_backward_alone.set(on)
 
-    token = _alone.set(False)
+    token = _runs_backward_alone.set(False)
     try:
         with patched(torch._C._autograd, "_get_current_graph_task_keep_graph", keeps_graph):
             yield switch
     finally:
-        _alone.reset(token)
+        _runs_backward_alone.reset(token)

@@ -25,11 +25,11 @@ _TRIED = (
     "torch traced {name} and kept no compiled code: it may run in eager from now on, without being "
     "compiled again."
 )
-_LIBRARYS = (
+_LIBRARY_CODE = (
     "{name} is code of a library that torch leaves to eager where a call enters it: only functions "
     "of yours that it calls are compiled."
 )
-_LEFT = (
+_NO_COMPILED_CODE = (
     "torch's last attempt to compile {name} left nothing: it may run in eager from now on, "
     "whatever was compiled before."
 )
@@ -184,7 +184,7 @@ def skipped(
             kept[int(number)] += 1
     if not last:
         if codes and all(trace_rules.check(code) for code in codes):
-            return _LIBRARYS.format(name=name)
+            return _LIBRARY_CODE.format(name=name)
         tried = any(code in convert_frame.input_codes for code in codes)
         return _TRIED.format(name=name) if tried else ""
     counts = convert_frame.FRAME_COMPILE_COUNTER
@@ -193,4 +193,4 @@ def skipped(
         counts.get(frame, 0) > attempt + 1 and kept[frame] < limit
         for frame, attempt in last.items()
     )
-    return _LEFT.format(name=name) if failed else ""
+    return _NO_COMPILED_CODE.format(name=name) if failed else ""

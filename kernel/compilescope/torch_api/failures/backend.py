@@ -13,7 +13,7 @@ from ...report import Problem
 from ...report.problem import message_of
 
 _MISSING = re.compile(r"missing \d+ required (?:positional|keyword-only) argument")
-_LONG = 300
+_MAX_CHARACTERS = 300
 
 
 def explain(error: BaseException) -> Problem | None:
@@ -45,4 +45,4 @@ def explain(error: BaseException) -> Problem | None:
 
 def _first_line(error: BaseException) -> str:
     lines = [line for line in message_of(error).strip().splitlines() if line.strip(" :")]
-    return lines[0].strip()[:_LONG] if lines else "(without a message)"
+    return lines[0].strip()[:_MAX_CHARACTERS] if lines else "(without a message)"

@@ -18,7 +18,7 @@ import re
 from collections.abc import Callable
 
 from ...report.problem import Problem
-from ..operators.operators import TORCHS
+from ..operators.operators import TORCH_NAMESPACES
 
 # Strings, which `re` compiles when a message has the mark of `_KINDS`: most messages have none.
 _ASSERT = (
@@ -369,7 +369,7 @@ def _plain(operator: str) -> str:
 
 def _is_own(operator: str) -> bool:
     """Whether the operator is a custom one, not torch's."""
-    return operator.partition("::")[0] not in TORCHS
+    return operator.partition("::")[0] not in TORCH_NAMESPACES
 
 
 def _first(text: str) -> str:

@@ -31,7 +31,7 @@ class CudaGraphSkip(NamedTuple):
     """Torch's own compile id; empty if torch logged the reason at a call."""
 
 
-_noted: ContextVar[list[CudaGraphSkip] | None] = ContextVar(
+_recorded_skips: ContextVar[list[CudaGraphSkip] | None] = ContextVar(
     "compilescope_cuda_graphs", default=None
 )
 
@@ -39,12 +39,12 @@ _noted: ContextVar[list[CudaGraphSkip] | None] = ContextVar(
 @contextlib.contextmanager
 def collecting_skips(skips: list[CudaGraphSkip]) -> Iterator[None]:
     """Appends the reasons that torch logs in this context for skipping CUDA graphs to ``skips``."""
-    token = _noted.set(skips)
+    token = _recorded_skips.set(skips)
     try:
-        with _handling(_Noting(logging.WARNING)):
+        with _handling(_SkipHandler(logging.WARNING)):
             yield
     finally:
-        _noted.reset(token)
+        _recorded_skips.reset(token)
 
 
 @contextlib.contextmanager
@@ -58,9 +58,9 @@ def _handling(handler: logging.Handler) -> Iterator[None]:
         logger.removeHandler(handler)
 
 
-class _Noting(logging.Handler):
+class _SkipHandler(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
-        skips = _noted.get()
+        skips = _recorded_skips.get()
         if skips is not None:
             _add(skips, record)
 

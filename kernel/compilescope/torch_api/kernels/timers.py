@@ -35,7 +35,7 @@ SETTINGS = {"cpp.enable_kernel_profile": True}
 
 _EMPTY = "compilescope empty"
 _OUTER = "compilescope outer"
-_EMPTIES = 200
+_EMPTY_RANGES = 200
 _NESTED = 20
 _RUNTIME = re.compile(r"(?:cuda|cu|hip)[A-Z]\w+$")
 _WORK = ("kernel", "gpu_memcpy", "gpu_memset")
@@ -123,7 +123,7 @@ def _mark(name: str) -> Any:
 def _calibrate() -> None:
     """Measures empty ranges, and ranges that contain only an empty range."""
     empty = _mark(_EMPTY)
-    for _ in range(_EMPTIES):
+    for _ in range(_EMPTY_RANGES):
         with empty:
             pass
     for _ in range(_NESTED):
@@ -178,7 +178,7 @@ def _is_work(event: Any, name: str, activity: str) -> bool:
     )
 
 
-_QUIETEST = "6"
+_NO_LOG = "6"
 _LEVEL = "KINETO_LOG_LEVEL"
 
 
@@ -191,7 +191,7 @@ def _silent() -> Iterator[None]:
     if _LEVEL in os.environ:
         yield
         return
-    os.environ[_LEVEL] = _QUIETEST
+    os.environ[_LEVEL] = _NO_LOG
     try:
         yield
     finally:

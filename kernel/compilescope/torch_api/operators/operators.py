@@ -15,7 +15,7 @@ import types
 from pathlib import Path
 from typing import Any
 
-TORCHS = frozenset(
+TORCH_NAMESPACES = frozenset(
     (
         *("aten", "prim", "prims", "rngprims", "inductor", "_inductor_test", "streams"),
         *("mkl", "mkldnn", "onednn", "quantized", "_quantized"),
@@ -25,7 +25,7 @@ TORCHS = frozenset(
 """The namespaces of torch's own operators."""
 _ENTRY = re.compile(r"^(?P<key>\w+)(?:\[alias\])?: registered at (?P<place>.*?) :: ", re.M)
 _PYTHON = re.compile(r"\.py:\d+$")
-_FOR_ALL = ("CompositeExplicitAutograd", "CompositeImplicitAutograd")
+_COMPOSITE_KEYS = ("CompositeExplicitAutograd", "CompositeImplicitAutograd")
 _KEYS = {"cpu": "CPU", "cuda": "CUDA", "xpu": "XPU", "mps": "MPS"}
 
 
@@ -82,7 +82,7 @@ def _places(operator: str) -> dict[str, str] | None:
 
 
 def _of_device(places: dict[str, str], device: str) -> str | None:
-    keys = (_KEYS.get(device, device.upper()), *_FOR_ALL)
+    keys = (_KEYS.get(device, device.upper()), *_COMPOSITE_KEYS)
     return next((places[key] for key in keys if key in places), None)
 
 

@@ -32,7 +32,7 @@ from .order_independent import is_exact
 _STEPS = 2
 """The most rounding steps by which a result is changed: a sum in another order differs by a few."""
 
-_MOST_STEPS = 1024
+_MAX_STEPS = 1024
 """Beyond that, the terms' errors cancel each other: a mean of millions is not off by percents."""
 
 _LANES = 16
@@ -113,7 +113,7 @@ class OtherRounding(TorchDispatchMode):  # type: ignore[no-untyped-call]
             )
         for tensor in (*changed, *written):
             steps = _terms(name, inputs, tensor) // (2 * _LANES)
-            self._round(tensor, min(_MOST_STEPS, max(_STEPS, steps)))
+            self._round(tensor, min(_MAX_STEPS, max(_STEPS, steps)))
         return result
 
     def _round(self, tensor: torch.Tensor, most: int) -> None:

@@ -4,9 +4,9 @@ Use it in a separate process: the replacements are permanent. It must run before
 are imported, since both read functions of ``torch.cuda`` and the versions of ``torch.version`` at
 import.
 
-Relies on ``torch.version`` (cuda, hip), functions of ``torch.cuda`` and ``torch._C`` (`_SAID`,
-`_MISSING`), and Triton's own hook for another driver (``triton.runtime.driver.set_active``); the
-same from 2.11 to 2.15.
+Relies on ``torch.version`` (cuda, hip), functions of ``torch.cuda`` and ``torch._C``
+(`_RETURN_VALUES`, `_MISSING`), and Triton's own hook for another driver
+(``triton.runtime.driver.set_active``); the same from 2.11 to 2.15.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def _say_versions(build: Build) -> None:
 def _describe(device: Device, build: Build) -> None:
     properties = _properties(device, build)
     cuda: Any = torch.cuda
-    for name, value in _SAID.items():
+    for name, value in _RETURN_VALUES.items():
         setattr(cuda, name, _saying(value))
     private: Any = torch._C
     for name, value in _MISSING.items():
@@ -107,7 +107,7 @@ def _properties(device: Device, build: Build) -> SimpleNamespace:
 _STATE = torch.zeros(16, dtype=torch.uint8)
 """The generator's state: Dynamo saves it while it traces, and draws no random numbers."""
 
-_SAID: dict[str, Any] = {
+_RETURN_VALUES: dict[str, Any] = {
     "is_available": True,
     "device_count": 1,
     "current_device": 0,

@@ -22,7 +22,7 @@ from torch import fx
 
 from ..process.patching import patched
 
-LARGEST_CONSTANT = 1 << 16
+MAX_CONSTANT_ELEMENTS = 1 << 16
 """The most elements of a constant whose values are included."""
 
 
@@ -278,6 +278,6 @@ def _buffer(name: str, buffer: Any, values: _Values) -> LoweredBuffer:
 def _constant(tensor: Any, values: _Values) -> Any:
     from torch._subclasses.fake_tensor import FakeTensor
 
-    if isinstance(tensor, FakeTensor) or tensor.numel() > LARGEST_CONSTANT:
+    if isinstance(tensor, FakeTensor) or tensor.numel() > MAX_CONSTANT_ELEMENTS:
         return values.of(tensor)
     return tensor.detach().clone()

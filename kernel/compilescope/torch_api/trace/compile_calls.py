@@ -26,7 +26,7 @@ from ..process.patching import patched
 from .compiled_callable import unwrapped
 
 _FOLDER = Path(torch.__file__).parent
-_ENTRANCES = (
+_TORCH_ENTRY_FILES = (
     str(_FOLDER / "__init__.py"),
     str(_FOLDER / "_compile.py"),
     str(_FOLDER / "compiler"),
@@ -121,7 +121,7 @@ def _note(original: Callable[..., Any], self: Any, fn: Any) -> Any:
 
 def _caller() -> SourceLine:
     frame: types.FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith(_ENTRANCES):
+    while frame is not None and frame.f_code.co_filename.startswith(_TORCH_ENTRY_FILES):
         frame = frame.f_back
     if frame is None:
         raise LookupError("torch.compile is called by nobody but torch itself")

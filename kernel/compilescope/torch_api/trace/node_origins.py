@@ -21,7 +21,7 @@ from ...report import Node
 if TYPE_CHECKING:
     from torch.fx import Node as FxNode
 
-_LONGEST = 64
+_MAX_ANCESTORS = 64
 """How many ancestors of a node are kept: enough for any chain of passes seen so far."""
 
 
@@ -74,7 +74,7 @@ def recorded_origins(node: FxNode) -> Trail:
 
 def _gather(sources: Sequence[Any], past: list[tuple[int, str]]) -> None:
     level = list(sources)
-    while level and len(past) < _LONGEST:
+    while level and len(past) < _MAX_ANCESTORS:
         for source in level:
             place = (getattr(source, "graph_id", 0), str(getattr(source, "name", "")))
             if place not in past:

@@ -20,7 +20,7 @@ from .numbering import Numbering
 
 FIRST_FRAME = 1_000_000
 """The first frame number of inspections, far from the user's."""
-_MOST = 1024
+_MAX_IDS = 1024
 """How many ids are kept, including those of variants generated after others were captured."""
 _UNKNOWN = "inspection"
 
@@ -53,7 +53,7 @@ def note(metadata: dict[str, Any]) -> None:
         return
     _shown.pop(compile_id, None)
     _shown[compile_id] = _numbering.add(compile_id)
-    while len(_shown) > _MOST:
+    while len(_shown) > _MAX_IDS:
         del _shown[next(iter(_shown))]
 
 

@@ -13,7 +13,7 @@ _REGISTERED = {
     "triton": "Triton, by you",
     "unknown": "unknown",
 }
-_VIA = {
+_ROUTE_WORDS = {
     "library": "ATen's Python binding",
     "shim": "C shim",
     "dispatcher_cpp": "dispatcher, in C++",
@@ -28,7 +28,7 @@ ROUTES = Table(
         Column("operator", "operator"),
         Column("variant", "variant"),
         Column("registered", "implemented in", words=_REGISTERED),
-        Column("via", "called through", words=_VIA),
+        Column("via", "called through", words=_ROUTE_WORDS),
         Column(
             "gil",
             "GIL",
@@ -54,7 +54,7 @@ def routes(report: Report) -> list[tuple[str, ...]]:
             operator=route.operator,
             variant=variant.name,
             registered=_REGISTERED[route.registered],
-            via=_VIA[route.way],
+            via=_ROUTE_WORDS[route.way],
             gil=wording.whole_number(route.gil),
             overhead="" if route.us is None else wording.duration(route.us),
         )

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from ...analysis.text.region_anchors import blocks
 from ...report import Region
 
-_FACING = ("launch", "entry", "return")
+_ALIGNED_KINDS = ("launch", "entry", "return")
 """Without the kernels, which are folded."""
 
 
@@ -66,7 +66,7 @@ def rows(left: list[Region], left_lines: int, right: list[Region], right_lines: 
 
 
 def _facing(regions: list[Region]) -> list[Region]:
-    return [region for region in regions if region.kind in _FACING]
+    return [region for region in regions if region.kind in _ALIGNED_KINDS]
 
 
 def _cut(regions: list[Region], lines: int, start: int, end: int) -> list[Chunk | None]:

@@ -8,7 +8,7 @@ from ...report.units import quantity
 from .. import wording
 from .table import Column, Table
 
-_STANDINGS = {"fastest": "lowest median", "pareto": "Pareto-optimal"}
+_RANKING_WORDS = {"fastest": "lowest median", "pareto": "Pareto-optimal"}
 """What a measured cell is besides."""
 
 TABLE = Table(
@@ -16,7 +16,7 @@ TABLE = Table(
     (
         Column("variant", "variant"),
         Column("shape", "shape"),
-        Column("state", "state", "State, and where it is best", words=STATE_WORDS | _STANDINGS),
+        Column("state", "state", "State, and where it is best", words=STATE_WORDS | _RANKING_WORDS),
         Column("latency", "latency", "The median time of a call", "figure"),
         Column("interval", "95 % interval", "Of the median", "figure", "panel"),
         Column("speedup", "over eager", "Against eager, as far as the interval allows"),
@@ -107,5 +107,5 @@ def _state(cell: SweepCell, sweep: Sweep) -> str:
     if cell.state != "done":
         return STATE_WORDS[cell.state]
     if cell.key == sweep.winner or cell.key in sweep.winners.values():
-        return _STANDINGS["fastest"]
-    return _STANDINGS["pareto"] if cell.key in sweep.pareto else STATE_WORDS["done"]
+        return _RANKING_WORDS["fastest"]
+    return _RANKING_WORDS["pareto"] if cell.key in sweep.pareto else STATE_WORDS["done"]

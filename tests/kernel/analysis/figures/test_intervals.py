@@ -180,6 +180,6 @@ def test_thousands_of_rounds_take_milliseconds() -> None:
 
 
 def test_the_fewest_rounds_with_an_interval_of_their_ratio() -> None:
-    rounds = [1.0] * intervals.FEWEST_ROUNDS
+    rounds = [1.0] * intervals.MIN_ROUNDS
     assert ratio(rounds, rounds).differs is not None
     assert ratio(rounds[1:], rounds[1:]).differs is None

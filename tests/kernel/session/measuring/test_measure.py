@@ -143,7 +143,7 @@ def test_a_function_that_got_other_code_is_captured_with_it() -> None:
 
 
 def test_only_so_many_builds_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(built_variants, "MOST", 2)
+    monkeypatch.setattr(built_variants, "MAX_BUILDS", 2)
     variants = {f"v{size}": cs.Variant(backend="eager", dynamic=size == 0) for size in range(2)}
     variants["v2"] = cs.Variant(backend="aot_eager")
     _, inspection = inspected(variants=variants)
@@ -177,7 +177,7 @@ def test_where_compiled_callables_share_a_cache_each_build_wears_its_own(
     assert inspection.measurement.id == first
     # Compiled since by the user's own calls, and by nothing else.
     assert frames == []
-    monkeypatch.setattr(built_variants, "MOST", 1)
+    monkeypatch.setattr(built_variants, "MAX_BUILDS", 1)
     inspection.run(["aot"], Monitor())
     with compiled_frames() as frames:
         measure(inspection, "quick")

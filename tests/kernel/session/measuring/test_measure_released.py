@@ -62,7 +62,7 @@ def test_what_is_built_goes_with_a_subject_that_is_forgotten() -> None:
 
 
 def test_only_the_latest_subjects_keep_what_is_built(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(session_subjects, "BUILT", 1)
+    monkeypatch.setattr(session_subjects, "MAX_SUBJECTS_WITH_BUILDS", 1)
     session, first = inspected(run=True)
     second = session.inspect(subjects.plain, (X[:2],), variants=QUICK).subject.id
     with compiled_frames() as frames:

@@ -313,7 +313,7 @@ def test_an_interrupted_first_call_leaves_nothing(monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_torch_without_what_tiers_need(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(backend, "_is_told", False)
+    monkeypatch.setattr(backend, "_is_warned", False)
     monkeypatch.setattr(requirements, "missing", lambda: "torch._inductor.compile_fx_subproc")
     compiled = cs.tiered(subject)
     with pytest.warns(TierWarning, match="lacks torch._inductor.compile_fx_subproc"):
