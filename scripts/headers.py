@@ -17,7 +17,7 @@ def main() -> None:
     """Precompile in a cache folder that is thrown away, and note that it was done."""
     with tempfile.TemporaryDirectory() as folder:
         os.environ["TORCHINDUCTOR_CACHE_DIR"] = folder
-        warm_headers_child.note(warm_headers_child.precompile(), warm_headers.marker_file())
+        warm_headers_child.write_marker(warm_headers_child.precompile(), warm_headers.marker_file())
         build_package(Path(folder))
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from compilescope.comms.trace_answers import Answer, TraceAnswers, refused
+from compilescope.comms.trace_answers import Answer, TraceAnswers, failed_answer
 from compilescope.report.errors import CompilescopeError
 from jupyter_server.auth.decorator import authorized
 from jupyter_server.base.handlers import APIHandler
@@ -33,7 +33,7 @@ class OpenTraces:
         try:
             answers = self._answers(path)
         except CompilescopeError as error:
-            return refused(request, error.problem)
+            return failed_answer(request, error.problem)
         return answers.answer(request)
 
     def _answers(self, path: Path) -> TraceAnswers:

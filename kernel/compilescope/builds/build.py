@@ -17,7 +17,7 @@ from ..analysis.problems.cpp_errors import place
 from ..capture.live import loaded_files, recording
 from ..capture.records import Record
 from ..capture.renumber import numbers, renumber
-from ..guards.kept_guards import Askable, by_report_id
+from ..guards.kept_guards import EvaluableGuards, by_report_id
 from ..isolation.code_swap import CodeCopies, CodeSet
 from ..isolation.muted_output import quiet
 from ..isolation.own_backward import Backward
@@ -76,7 +76,7 @@ class Built(msgspec.Struct, kw_only=True):
     """The failed compilations that torch left to eager."""
     retained: set[str] = set()
     """The compilations whose backward was first called with ``retain_graph``."""
-    askable: Askable | None = None
+    askable: EvaluableGuards | None = None
     """The guards, with the values of their frames, which the caller has to drop."""
     begun_s: float = 0.0
     """When the first call began, in seconds since the epoch."""
@@ -164,7 +164,7 @@ def build(
             built.problem = failures.under_compile(error, backward=returned)
     ids = built.layers.ids = numbers(records)
     built.retained = {ids.get(compile_id, compile_id) for compile_id in retained}
-    built.askable = Askable(guards=by_report_id(guards, ids), code_set=code_set)
+    built.askable = EvaluableGuards(guards=by_report_id(guards, ids), code_set=code_set)
     records = renumber(records)
     built.load_records = [record for record in records if record.name == KERNEL_LOAD]
     built.phases_s = phases_begin_s(records)

@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from ..analysis.phases.compile_time import split
 from ..analysis.problems.retained_backwards import overwriting
-from ..guards.kept_guards import Askable
+from ..guards.kept_guards import EvaluableGuards
 from ..guards.reported_costs import add_guard_costs
 from ..isolation.muted_output import quiet
 from ..isolation.thread_switching import undisturbed
@@ -53,7 +53,7 @@ def build_variants(
     snapshot: Snapshot,
     monitor: Monitor,
     again: WarmRebuilds,
-    keep: Callable[[str, Askable], None] = lambda name, askable: None,
+    keep: Callable[[str, EvaluableGuards], None] = lambda name, askable: None,
     together: RankAgreement = ALONE,
     opened: Opened = _NONE,
     between: Callable[[str], None] = lambda name: None,

@@ -12,7 +12,7 @@ import msgspec
 from ..capture.live import recording
 from ..capture.records import Record
 from ..capture.renumber import numbers
-from ..guards.kept_guards import Askable, by_report_id
+from ..guards.kept_guards import EvaluableGuards, by_report_id
 from ..isolation.code_swap import CodeCopies
 from ..isolation.muted_output import quiet
 from ..measure.garbage_collection import gc_disabled
@@ -53,7 +53,7 @@ class Captured(msgspec.Struct, kw_only=True):
     """Why the capture ended early or is incomplete, if it is."""
     off: Problem | None = None
     """What kept torch from compiling, if something did."""
-    askable: Askable | None = None
+    askable: EvaluableGuards | None = None
     """The guards of what Dynamo compiled."""
     size_guards: dict[SettingsKey, dict[str, SizeGuards]] = {}
     """Inductor's settings → what the code generated with them adds to the guards on sizes, by the
@@ -67,7 +67,7 @@ class Captured(msgspec.Struct, kw_only=True):
     context: contextvars.Context
     """Inductor's settings are context variables: another thread must take them from here."""
 
-    def askable_of(self, variant: Variant) -> Askable | None:
+    def askable_of(self, variant: Variant) -> EvaluableGuards | None:
         """The guards of a variant of Inductor, with those that its code adds once generated."""
         added = self.size_guards.get(key_of_settings(settings_of(variant)))
         if self.askable is None or not added:
@@ -153,6 +153,6 @@ def capture(
         except CALL_ERRORS as error:
             captured.problem = explain(error)
     ids = numbers(captured.records)
-    captured.askable = Askable(guards=by_report_id(guards, ids), code_set=code_set)
+    captured.askable = EvaluableGuards(guards=by_report_id(guards, ids), code_set=code_set)
     captured.askable.lighten()
     return captured

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ..analysis.settings.cuda_graphs import Said, add_counts, cuda_graphs_of
+from ..analysis.settings.cuda_graphs import LoggedSkip, add_counts, cuda_graphs_of
 from ..analysis.settings.effective import cuda_graphs_row
 from ..capture.records import Record
 from ..report import Compilation, VariantReport
@@ -38,7 +38,7 @@ def predict_outcome(
     inductor = variant.uses_inductor
     settings = inductor_warnings.in_force(compile_variant.settings_of(variant)) if inductor else {}
     reasons = [
-        Said(cuda_graph_skip.reason, ids.get(cuda_graph_skip.compile_id, ""))
+        LoggedSkip(cuda_graph_skip.reason, ids.get(cuda_graph_skip.compile_id, ""))
         for cuda_graph_skip in skips
     ]
     return cuda_graphs_of(variant, compilations, settings, reasons, records)

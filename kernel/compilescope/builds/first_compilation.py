@@ -16,7 +16,7 @@ from .capture_graphs import capture
 from .sources import generate, generated_for
 
 
-def make_ready(device: str) -> None:
+def warm_up_compiler(device: str) -> None:
     """Generates the code of a tiny function, unless this process has generated some before.
 
     Parameters

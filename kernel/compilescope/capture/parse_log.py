@@ -97,7 +97,7 @@ def read(path: str | Path) -> TraceLog:
     year = datetime.fromtimestamp(path.stat().st_mtime, timezone.utc).year
     logs = []
     for rank, text in by_rank(data):
-        damages = Damages(path.name if rank is None else f"{path.name} (rank {rank})")
+        damages = DamagedLines(path.name if rank is None else f"{path.name} (rank {rank})")
         records = list(parse_records(text, {}, year, damages))
         logs.append(TraceLog(_true_times(records), damages.problems(), rank))
     with_records = [log for log in logs if log.records]
@@ -115,7 +115,7 @@ def read(path: str | Path) -> TraceLog:
 
 
 def parse_records(
-    data: bytes, interned: dict[int, str], year: int, damages: Damages
+    data: bytes, interned: dict[int, str], year: int, damages: DamagedLines
 ) -> Iterator[Record]:
     """Parse text that begins and ends with whole records.
 
@@ -167,7 +167,7 @@ def by_rank(data: bytes) -> list[tuple[int | None, bytes]]:
     return [(rank, b"".join(lines)) for rank, lines in parts.items()]
 
 
-def _split(data: bytes, damages: Damages) -> Iterator[_Raw]:
+def _split(data: bytes, damages: DamagedLines) -> Iterator[_Raw]:
     """Gather each record's line and its payload's lines."""
     start, line = 0, 1
     while start < len(data):
@@ -190,7 +190,7 @@ def _split(data: bytes, damages: Damages) -> Iterator[_Raw]:
         start = end
 
 
-def _foreign(data: bytes, start: int, end: int, line: int, damages: Damages) -> None:
+def _foreign(data: bytes, start: int, end: int, line: int, damages: DamagedLines) -> None:
     """Count the lines that belong to no record."""
     listed = 0
     for match in islice(_FOREIGN.finditer(data, start, end), _LISTED):
@@ -206,7 +206,7 @@ def _foreign(data: bytes, start: int, end: int, line: int, damages: Damages) -> 
         start = stop
 
 
-def _record(raw: _Raw, interned: dict[int, str], year: int, damages: Damages) -> Record | None:
+def _record(raw: _Raw, interned: dict[int, str], year: int, damages: DamagedLines) -> Record | None:
     *stamp, thread = raw.stamp
     try:
         metadata = msgspec.json.decode(raw.head)
@@ -234,7 +234,7 @@ def _record(raw: _Raw, interned: dict[int, str], year: int, damages: Damages) ->
     )
 
 
-def _check(raw: _Raw, record: Record, damages: Damages) -> None:
+def _check(raw: _Raw, record: Record, damages: DamagedLines) -> None:
     """Count a payload that differs from the one that torch took the checksum of."""
     expected = record.metadata.get("has_payload")
     if isinstance(expected, str) and checksum_of(raw.payload or b"") != expected:
@@ -364,7 +364,7 @@ def first_span(block: Block, year: int) -> list[Record]:
     if offset < 0:
         return []
     text = block.record_at(block.buffer.rfind(b"\n", 0, offset))
-    damages = Damages("")
+    damages = DamagedLines("")
     records = (_record(raw, {}, year, damages) for raw in _split(text, damages))
     return [record for record in records if record is not None]
 
@@ -378,7 +378,7 @@ _LAST_S = 253_402_300_800.0
 """The end of the year 9999: a later time is damage."""
 
 
-class Damages:
+class DamagedLines:
     """The damaged lines, by kind of damage.
 
     Parameters

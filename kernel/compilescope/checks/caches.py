@@ -12,7 +12,7 @@ import psutil
 
 from ..report.checkup import Check
 from ..torch_api.process import caches
-from .context import Ground, Look, ok, problem, run, warning
+from .context import CheckContext, CheckFunction, ok, problem, run, warning
 
 SUBJECT = "Cache folders"
 _OTHER_FOLDER = "point TORCHINDUCTOR_CACHE_DIR at another folder and restart the kernel."
@@ -23,7 +23,7 @@ _COUNT_S = 3.0
 _NETWORK = ("nfs", "nfs4", "cifs", "smb3", "lustre", "beegfs", "fuse.sshfs", "9p", "gpfs", "afs")
 
 
-def writable(ground: Ground) -> Check:
+def writable(context: CheckContext) -> Check:
     """Whether files and folders can be made there, and locked, as torch does."""
     name, folder = "torch's folder", caches.folder()
     remedy = f"Make it writable, or {_OTHER_FOLDER}"
@@ -45,7 +45,7 @@ def writable(ground: Ground) -> Check:
     return ok(name, f"{folder} is writable, and files in it can be locked.")
 
 
-def executable(ground: Ground) -> Check:
+def executable(context: CheckContext) -> Check:
     """Whether programs may be run from there: a ``noexec`` mount lets nothing be loaded."""
     name, folder = "programs run from it", caches.folder()
     remedy = f"Mount it without noexec, or {_OTHER_FOLDER}"
@@ -63,7 +63,7 @@ def executable(ground: Ground) -> Check:
     return ok(name, f"A program in {folder} runs.")
 
 
-def disk(ground: Ground) -> Check:
+def disk(context: CheckContext) -> Check:
     """What kind of disk it is on, and how much is free there."""
     name, folder = "free space", _nearest_existing(caches.folder())
     free = shutil.disk_usage(folder).free
@@ -75,7 +75,7 @@ def disk(ground: Ground) -> Check:
     return ok(name, finding)
 
 
-def file_system(ground: Ground) -> Check:
+def file_system(context: CheckContext) -> Check:
     """Whether the folder is on this machine: compiling reads and writes many small files."""
     name, (kind, options) = "kind of disk", _mount(_nearest_existing(caches.folder()))
     if kind in _NETWORK:
@@ -89,7 +89,7 @@ def file_system(ground: Ground) -> Check:
     return ok(name, kind or "Unknown; on this machine.")
 
 
-def size(ground: Ground) -> Check:
+def size(context: CheckContext) -> Check:
     """How much is kept."""
     name, folder = "size", caches.folder()
     total, files, whole = _size(folder)
@@ -103,7 +103,7 @@ def size(ground: Ground) -> Check:
     return ok(name, finding)
 
 
-def triton(ground: Ground) -> Check:
+def triton(context: CheckContext) -> Check:
     """Triton's own folder."""
     name, folder = "Triton's folder", caches.triton_folder()
     try:
@@ -117,7 +117,7 @@ def triton(ground: Ground) -> Check:
     return ok(name, f"{folder} is writable.")
 
 
-def temporary(ground: Ground) -> Check:
+def temporary(context: CheckContext) -> Check:
     """The folder for temporary files, which compilers use."""
     folder = Path(tempfile.gettempdir())
     free = shutil.disk_usage(folder).free
@@ -177,4 +177,12 @@ def _size(folder: Path) -> tuple[int, int, bool]:
     return total, files, True
 
 
-CHECKS: tuple[Look, ...] = (writable, executable, disk, file_system, size, triton, temporary)
+CHECKS: tuple[CheckFunction, ...] = (
+    writable,
+    executable,
+    disk,
+    file_system,
+    size,
+    triton,
+    temporary,
+)

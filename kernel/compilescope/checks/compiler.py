@@ -7,7 +7,7 @@ import sys
 from ..report.checkup import Check
 from ..torch_api.inductor import toolchain
 from ..torch_api.process.environment import environment
-from .context import Ground, Look, ok, problem, python, run, warning
+from .context import CheckContext, CheckFunction, ok, problem, python, run, warning
 
 SUBJECT = "C++ compiler"
 INSTALL = (
@@ -33,7 +33,7 @@ extern "C" int answer() { return sum(std::array<int, 4>{10, 11, 12, 9}); }
 _CALL = "import ctypes, sys; print(ctypes.CDLL(sys.argv[1]).answer())"
 
 
-def inductor_compiler(ground: Ground) -> Check:
+def inductor_compiler(context: CheckContext) -> Check:
     """The compiler that Inductor takes."""
     try:
         command = toolchain.compiler()
@@ -45,10 +45,10 @@ def inductor_compiler(ground: Ground) -> Check:
     return ok("compiler", f"{command}: {version}")
 
 
-def compiles(ground: Ground) -> Check:
+def compiles(context: CheckContext) -> Check:
     """A program in C++20 with Inductor's own options, and what it answers when it is loaded."""
     name = "compile and load"
-    source = ground.place("compiler") / "program.cpp"
+    source = context.place("compiler") / "program.cpp"
     source.write_text(_PROGRAM, encoding="utf-8")
     command, library = toolchain.build_command(source)
     built = run(command, folder=source.parent)
@@ -68,7 +68,7 @@ def compiles(ground: Ground) -> Check:
     return ok(name, "A C++20 program compiles, loads and returns the right result.")
 
 
-def vectors(ground: Ground) -> Check:
+def vectors(context: CheckContext) -> Check:
     """The vector instructions that kernels for the processor use."""
     instructions = toolchain.vector_instructions()
     if not instructions:
@@ -80,4 +80,4 @@ def vectors(ground: Ground) -> Check:
     return ok("vector instructions", instructions)
 
 
-CHECKS: tuple[Look, ...] = (inductor_compiler, compiles, vectors)
+CHECKS: tuple[CheckFunction, ...] = (inductor_compiler, compiles, vectors)

@@ -14,7 +14,7 @@ import msgspec
 from ..report.checkup import Check
 
 
-class Ground(msgspec.Struct, frozen=True, kw_only=True):
+class CheckContext(msgspec.Struct, frozen=True, kw_only=True):
     """Where checks try things out."""
 
     folder: Path
@@ -33,7 +33,7 @@ class Ground(msgspec.Struct, frozen=True, kw_only=True):
         return path
 
 
-Look = Callable[[Ground], Check]
+CheckFunction = Callable[[CheckContext], Check]
 """A check: it returns its result."""
 
 CHILD_S = 40.0

@@ -11,7 +11,7 @@ import psutil
 from ..report.checkup import Check
 from ..torch_api.dynamo import compile_variant
 from ..torch_api.process import variables
-from .context import Ground, Look, not_needed, ok, problem, warning
+from .context import CheckContext, CheckFunction, not_needed, ok, problem, warning
 
 SUBJECT = "Settings and machine"
 _QUOTA = Path("/sys/fs/cgroup/cpu.max")
@@ -23,7 +23,7 @@ _SLOW = {
 }
 
 
-def switched_on(ground: Ground) -> Check:
+def switched_on(context: CheckContext) -> Check:
     """Whether torch.compile compiles at all."""
     name = "torch.compile"
     off = variables.switched_off()
@@ -44,7 +44,7 @@ def switched_on(ground: Ground) -> Check:
     return ok(name, "torch.compile is on, and raises compile errors.")
 
 
-def environment(ground: Ground) -> Check:
+def environment(context: CheckContext) -> Check:
     """The variables that torch, Triton and the compilers read."""
     name, present = "environment variables", variables.set_here()
     listing = (
@@ -73,10 +73,10 @@ def environment(ground: Ground) -> Check:
     return ok(name, listing)
 
 
-def settings(ground: Ground) -> Check:
+def settings(context: CheckContext) -> Check:
     """Inductor's settings that are not torch's defaults, for what the caller compiles."""
     name = "Inductor's settings"
-    if ground.aside:
+    if context.aside:
         return not_needed(name, "Not checked here: %compilescope doctor in a cell checks them.")
     differing = compile_variant.differing_settings({})
     listing = ", ".join(
@@ -91,7 +91,7 @@ def settings(ground: Ground) -> Check:
     return ok(name, listing or "All settings are torch's defaults.")
 
 
-def threads(ground: Ground) -> Check:
+def threads(context: CheckContext) -> Check:
     """Whether torch's threads fit the processors that this process may use."""
     import torch
 
@@ -114,7 +114,7 @@ def threads(ground: Ground) -> Check:
     return ok(name, finding)
 
 
-def memory(ground: Ground) -> Check:
+def memory(context: CheckContext) -> Check:
     """Memory for compilers: each takes up to a gigabyte."""
     free = psutil.virtual_memory().available
     finding = f"{free / 1e9:,.1f} GB are free."
@@ -140,4 +140,4 @@ def _short(value: str) -> str:
     return value if len(value) <= 60 else f"{value[:57]}…"
 
 
-CHECKS: tuple[Look, ...] = (switched_on, environment, settings, threads, memory)
+CHECKS: tuple[CheckFunction, ...] = (switched_on, environment, settings, threads, memory)

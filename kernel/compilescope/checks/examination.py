@@ -20,7 +20,7 @@ from ..torch_api.process.environment import environment
 from . import caches as cache_folders
 from . import compiler, gpu, headers, notebook, openmp, precompiled, triton, versions
 from . import environment as surroundings
-from .context import Ground, Look
+from .context import CheckContext, CheckFunction
 
 SUBJECTS: tuple[ModuleType, ...] = (
     compiler,
@@ -83,7 +83,7 @@ class Examination:
         self._finished = threading.Event()
         self._environment = _environment()
         self._folder = _folder()
-        self._ground = Ground(
+        self._context = CheckContext(
             folder=self._folder, front_end=front_end, aside=aside, kernel_info=kernel_info
         )
         for number in range(min(_THREADS, len(subjects))):
@@ -134,7 +134,7 @@ class Examination:
             for look in subject.CHECKS:
                 if time.monotonic() >= self._end:
                     return
-                check = run_check(look, self._ground, subject.SUBJECT)
+                check = run_check(look, self._context, subject.SUBJECT)
                 with self._lock:
                     self._done[subject.SUBJECT].append(check)
             with self._lock:
@@ -155,11 +155,11 @@ class Examination:
         )
 
 
-def run_check(look: Look, ground: Ground, subject: str) -> Check:
+def run_check(look: CheckFunction, context: CheckContext, subject: str) -> Check:
     """Runs one check. If the check itself raises, its result says so."""
     start = time.monotonic()
     try:
-        check = look(ground)
+        check = look(context)
     except Exception as error:  # noqa: BLE001 - the others are made all the same
         check = Check(
             name=look.__name__.replace("_", " "),

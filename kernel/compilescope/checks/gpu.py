@@ -7,7 +7,7 @@ import shutil
 
 from ..report.checkup import Check
 from ..torch_api.inductor import toolchain
-from .context import Ground, Look, not_needed, ok, problem, python, run, warning
+from .context import CheckContext, CheckFunction, not_needed, ok, problem, python, run, warning
 
 SUBJECT = "GPU and toolkit"
 _DRIVER = """\
@@ -27,12 +27,12 @@ print(json.dumps({
 _NONE = "This torch is built without CUDA and ROCm."
 
 
-def driver(ground: Ground) -> Check:
+def driver(context: CheckContext) -> Check:
     """NVIDIA's driver, and whether it is new enough for torch's version of CUDA."""
     import torch
 
     name, backend = "driver", toolchain.gpu_backend()
-    done = python("-c", _DRIVER, folder=ground.place("gpu"))
+    done = python("-c", _DRIVER, folder=context.place("gpu"))
     words = done.output.split()[-2:]
     if not done.ok or words[:1] != ["0"]:
         if backend != "cuda":
@@ -52,12 +52,12 @@ def driver(ground: Ground) -> Check:
     return ok(name, finding)
 
 
-def runs(ground: Ground) -> Check:
+def runs(context: CheckContext) -> Check:
     """A sum on the GPU, in a separate process, and whether torch has code for this GPU."""
     name, backend = "runs on the GPU", toolchain.gpu_backend()
     if backend not in ("cuda", "hip"):
         return not_needed(name, _NONE)
-    done = python("-c", _RUN, folder=ground.place("gpu"))
+    done = python("-c", _RUN, folder=context.place("gpu"))
     if not done.ok:
         return problem(
             name,
@@ -81,7 +81,7 @@ def runs(ground: Ground) -> Check:
     return ok(name, f"{answer['name']} ({answer['arch']}) computes the right sum.")
 
 
-def triton_tools(ground: Ground) -> Check:
+def triton_tools(context: CheckContext) -> Check:
     """The tools that Triton brings, ptxas and its like: for machine code, and to read it."""
     name, tools = "Triton's tools", toolchain.triton_tools()
     if not tools:
@@ -91,7 +91,7 @@ def triton_tools(ground: Ground) -> Check:
         if not file.exists():
             missing.append(tool)
             continue
-        done = run([str(file), "--version"], folder=ground.place("gpu"))
+        done = run([str(file), "--version"], folder=context.place("gpu"))
         if not done.ok:
             missing.append(tool)
         versions += [line for line in done.output.splitlines() if "release" in line][:1]
@@ -105,14 +105,14 @@ def triton_tools(ground: Ground) -> Check:
     return ok(name, f"{', '.join(tools)} run. {release}".strip())
 
 
-def toolkit(ground: Ground) -> Check:
+def toolkit(context: CheckContext) -> Check:
     """nvcc, which CUTLASS kernels and ``load_inline`` need; torch.compile else does not."""
     name, file = "CUDA toolkit's nvcc", shutil.which("nvcc")
     if toolchain.gpu_backend() != "cuda":
         return not_needed(name, _NONE)
     if file is None:
         return not_needed(name, "Not installed; only CUTLASS kernels and C++ extensions need it.")
-    done = run([file, "--version"], folder=ground.place("gpu"))
+    done = run([file, "--version"], folder=context.place("gpu"))
     release = next(
         (line.strip() for line in done.output.splitlines() if "release" in line), done.first
     )
@@ -121,4 +121,4 @@ def toolkit(ground: Ground) -> Check:
     return ok(name, f"{file}: {release}")
 
 
-CHECKS: tuple[Look, ...] = (driver, runs, triton_tools, toolkit)
+CHECKS: tuple[CheckFunction, ...] = (driver, runs, triton_tools, toolkit)

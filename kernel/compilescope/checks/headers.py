@@ -8,16 +8,16 @@ from pathlib import Path
 
 from ..report.checkup import Check
 from ..torch_api.inductor import toolchain
-from .context import Ground, Look, not_needed, ok, problem, run
+from .context import CheckContext, CheckFunction, not_needed, ok, problem, run
 
 SUBJECT = "Headers"
 
 
-def python_headers(ground: Ground) -> Check:
+def python_headers(context: CheckContext) -> Check:
     """Python.h, which wrappers in C++ and Triton's launchers include."""
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
     folder = Path(sysconfig.get_paths()["include"])
-    built = _preprocess(ground, "Python.h", "cpu")
+    built = _preprocess(context, "Python.h", "cpu")
     if built is not None:
         return problem(
             "Python.h",
@@ -28,10 +28,10 @@ def python_headers(ground: Ground) -> Check:
     return ok("Python.h", f"The compiler finds it; {folder}")
 
 
-def torch_headers(ground: Ground) -> Check:
+def torch_headers(context: CheckContext) -> Check:
     """What every C++ wrapper for the processor includes."""
     header = toolchain.wrapper_header("cpu")
-    failed = _preprocess(ground, header, "cpu")
+    failed = _preprocess(context, header, "cpu")
     if failed is not None:
         return problem(
             "torch's headers",
@@ -42,14 +42,14 @@ def torch_headers(ground: Ground) -> Check:
     return ok("torch's headers", f"{header} and everything that it includes are installed.")
 
 
-def gpu_headers(ground: Ground) -> Check:
+def gpu_headers(context: CheckContext) -> Check:
     """What every C++ wrapper for a GPU includes."""
     name = "the GPU's headers"
     backend = toolchain.gpu_backend()
     if backend not in ("cuda", "hip"):
         return not_needed(name, "This torch is built without CUDA and ROCm.")
     try:
-        failed = _preprocess(ground, toolchain.wrapper_header("cuda"), "cuda")
+        failed = _preprocess(context, toolchain.wrapper_header("cuda"), "cuda")
     except OSError as error:  # as torch tells that it finds no toolkit
         failed = str(error)
     if failed is not None:
@@ -63,9 +63,9 @@ def gpu_headers(ground: Ground) -> Check:
     return ok(name, "The headers that a C++ wrapper for the GPU includes are installed.")
 
 
-def _preprocess(ground: Ground, header: str, device: str) -> str | None:
+def _preprocess(context: CheckContext, header: str, device: str) -> str | None:
     """What the compiler says where a header, or one that it includes, is missing."""
-    folder = ground.place(f"headers-{device}-{Path(header).stem}")
+    folder = context.place(f"headers-{device}-{Path(header).stem}")
     source = folder / "includes.cpp"
     source.write_text(f"#include <{header}>\n", encoding="utf-8")
     command, _ = toolchain.build_command(source, kind="preprocessed", device=device)
@@ -73,4 +73,4 @@ def _preprocess(ground: Ground, header: str, device: str) -> str | None:
     return None if done.ok else f"{done.first}\n{done.output}"
 
 
-CHECKS: tuple[Look, ...] = (python_headers, torch_headers, gpu_headers)
+CHECKS: tuple[CheckFunction, ...] = (python_headers, torch_headers, gpu_headers)

@@ -9,7 +9,7 @@ from pathlib import Path
 from .. import extras
 from ..report.checkup import Check
 from ..version import __version__
-from .context import Ground, Look, not_needed, ok, problem, warning
+from .context import CheckContext, CheckFunction, not_needed, ok, problem, warning
 
 SUBJECT = "Notebook"
 _EXTENSION = "jupyterlab-compilescope"
@@ -17,13 +17,13 @@ _OUTSIDE = "This is not the kernel of a notebook."
 _INSTALL = "Install jupyterlab-compilescope in the environment of JupyterLab's server too."
 
 
-def subshells(ground: Ground) -> Check:
+def subshells(context: CheckContext) -> Check:
     """Whether the panel is answered while a cell runs."""
     name = "ipykernel"
-    if ground.kernel_info is None:
+    if context.kernel_info is None:
         return not_needed(name, _OUTSIDE)
     version = metadata.version("ipykernel")
-    features = ground.kernel_info.get("supported_features", [])
+    features = context.kernel_info.get("supported_features", [])
     if isinstance(features, list) and "kernel subshells" in features:
         return ok(name, f"{version}, with subshells: the panel works while a cell runs.")
     return warning(
@@ -33,10 +33,10 @@ def subshells(ground: Ground) -> Check:
     )
 
 
-def widgets(ground: Ground) -> Check:
+def widgets(context: CheckContext) -> Check:
     """ipywidgets, for the switches above a report."""
     if missed := extras.missed("ipywidgets"):
-        if ground.kernel_info is None:
+        if context.kernel_info is None:
             return not_needed("ipywidgets", _OUTSIDE)
         return warning("ipywidgets", missed, "pip install ipywidgets")
     import ipywidgets
@@ -44,15 +44,15 @@ def widgets(ground: Ground) -> Check:
     return ok("ipywidgets", str(ipywidgets.__version__))
 
 
-def front_end(ground: Ground) -> Check:
+def front_end(context: CheckContext) -> Check:
     """Whether the panel and this package are of one version."""
     name = "front end"
-    if ground.front_end:
-        if ground.front_end == __version__:
+    if context.front_end:
+        if context.front_end == __version__:
             return ok(name, f"The panel and the kernel's compilescope are both {__version__}.")
         return problem(
             name,
-            f"The panel is {ground.front_end}, the kernel's compilescope {__version__}.",
+            f"The panel is {context.front_end}, the kernel's compilescope {__version__}.",
             "Install the same version in both environments, restart the kernel, reload the page.",
         )
     try:
@@ -68,7 +68,7 @@ def front_end(ground: Ground) -> Check:
             return warning(
                 name, f"{file.parent} is {version}, this package {__version__}.", _INSTALL
             )
-    if ground.kernel_info is None:
+    if context.kernel_info is None:
         return not_needed(name, _OUTSIDE)
     return warning(
         name,
@@ -77,4 +77,4 @@ def front_end(ground: Ground) -> Check:
     )
 
 
-CHECKS: tuple[Look, ...] = (subshells, widgets, front_end)
+CHECKS: tuple[CheckFunction, ...] = (subshells, widgets, front_end)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ..report.checkup import Check
 from ..torch_api.inductor import toolchain
-from .context import Ground, Look, not_needed, ok, problem, python, run, warning
+from .context import CheckContext, CheckFunction, not_needed, ok, problem, python, run, warning
 
 SUBJECT = "OpenMP"
 _PROGRAM = """\
@@ -35,10 +35,10 @@ _MAPS = Path("/proc/self/maps")
 _RUNTIMES = ("libgomp", "libiomp5", "libomp")
 
 
-def compiles(ground: Ground) -> Check:
+def compiles(context: CheckContext) -> Check:
     """A parallel loop, compiled as Inductor would and run beside torch."""
     name = "parallel loop"
-    source = ground.place("openmp") / "program.cpp"
+    source = context.place("openmp") / "program.cpp"
     source.write_text(_PROGRAM, encoding="utf-8")
     command, library = toolchain.build_command(source)
     built = run(command, folder=source.parent)
@@ -70,7 +70,7 @@ def compiles(ground: Ground) -> Check:
     return ok(name, f"A parallel loop runs on {threads} threads and computes the right sum.")
 
 
-def runtimes(ground: Ground) -> Check:
+def runtimes(context: CheckContext) -> Check:
     """Whether several OpenMP runtimes are loaded: each keeps threads of its own."""
     name = "runtimes in this process"
     if not _MAPS.exists():
@@ -93,4 +93,4 @@ def runtimes(ground: Ground) -> Check:
     return ok(name, ", ".join(names) or "None loaded yet.")
 
 
-CHECKS: tuple[Look, ...] = (compiles, runtimes)
+CHECKS: tuple[CheckFunction, ...] = (compiles, runtimes)

@@ -8,14 +8,14 @@ from pathlib import Path
 
 from ..report.checkup import Check
 from ..torch_api.inductor import toolchain
-from .context import Ground, Look, not_needed, ok, problem, run, warning
+from .context import CheckContext, CheckFunction, not_needed, ok, problem, run, warning
 
 SUBJECT = "Precompiled headers"
 _TURNED_OFF = "torch._inductor.config.cpp_cache_precompile_headers is off."
 _ENDINGS = (".gch", ".pch")
 
 
-def present(ground: Ground) -> Check:
+def present(context: CheckContext) -> Check:
     """Those that there are, and whether more can be kept."""
     name = "kept headers"
     if not toolchain.precompiles():
@@ -37,7 +37,7 @@ def present(ground: Ground) -> Check:
     return ok(name, f"{len(files)} in {folder}, {size / 1e6:,.0f} MB")
 
 
-def works(ground: Ground) -> Check:
+def works(context: CheckContext) -> Check:
     """A header precompiled as Inductor would, and whether the compiler then takes it."""
     name = "precompile and use"
     if not toolchain.precompiles():
@@ -50,7 +50,7 @@ def works(ground: Ground) -> Check:
             f"Install it (Debian: apt-get install {lacking[0]}), or turn "
             "cpp_cache_precompile_headers off.",
         )
-    folder = ground.place("precompiled")
+    folder = context.place("precompiled")
     header = folder / "small.h"
     header.write_text("#pragma once\n#include <vector>\n", encoding="utf-8")
     command, path = toolchain.build_command(header, kind="header")
@@ -74,4 +74,4 @@ def works(ground: Ground) -> Check:
     return ok(name, "The compiler builds a precompiled header and uses it.")
 
 
-CHECKS: tuple[Look, ...] = (present, works)
+CHECKS: tuple[CheckFunction, ...] = (present, works)

@@ -9,12 +9,12 @@ from ..report.checkup import Check
 from ..torch_api.inductor import toolchain
 from ..torch_api.kernels.triton_versions import triton_of
 from ..torch_api.process.environment import environment
-from .context import Ground, Look, not_needed, ok, problem, python, warning
+from .context import CheckContext, CheckFunction, not_needed, ok, problem, python, warning
 
 SUBJECT = "Triton"
 
 
-def installed(ground: Ground) -> Check:
+def installed(context: CheckContext) -> Check:
     """Whether there is one, and which."""
     version = environment().triton
     gpu = toolchain.gpu_backend()
@@ -28,7 +28,7 @@ def installed(ground: Ground) -> Check:
     )
 
 
-def fits(ground: Ground) -> Check:
+def fits(context: CheckContext) -> Check:
     """Whether it is the version that this torch was made for."""
     name = "fits torch"
     torch, version, required, made_for = (
@@ -84,14 +84,14 @@ def _takes(requirement: str, version: str) -> bool:
     return Requirement(requirement).specifier.contains(version, prereleases=True)
 
 
-def compiles(ground: Ground) -> Check:
+def compiles(context: CheckContext) -> Check:
     """A kernel compiled for a GPU, which needs none: down to machine code."""
     name = "compiles a kernel"
     if not environment().triton:
         return not_needed(name, "Triton is not installed.")
     if sys.platform != "linux":
         return not_needed(name, "Triton compiles on Linux.")
-    folder = ground.place("triton")
+    folder = context.place("triton")
     done = python(
         toolchain.TRITON_PROBE, folder=folder, variables={"TRITON_CACHE_DIR": str(folder / "cache")}
     )
@@ -101,4 +101,4 @@ def compiles(ground: Ground) -> Check:
     return ok(name, done.output.splitlines()[-1])
 
 
-CHECKS: tuple[Look, ...] = (installed, fits, compiles)
+CHECKS: tuple[CheckFunction, ...] = (installed, fits, compiles)

@@ -11,13 +11,13 @@ from importlib import metadata
 from .. import extras
 from ..report.checkup import Check
 from ..torch_api.inductor import toolchain
-from .context import Ground, Look, not_needed, ok, problem, python, warning
+from .context import CheckContext, CheckFunction, not_needed, ok, problem, python, warning
 
 SUBJECT = "Versions"
 _DISTRIBUTION = "jupyterlab-compilescope"
 
 
-def python_version(ground: Ground) -> Check:
+def python_version(context: CheckContext) -> Check:
     """Whether torch.compile works on this Python."""
     why = toolchain.unsupported()
     if why:
@@ -46,25 +46,25 @@ def _is_unoptimized() -> bool:
     return "--enable-optimizations" not in options
 
 
-def torch_version(ground: Ground) -> Check:
+def torch_version(context: CheckContext) -> Check:
     """Whether this compilescope was made for this torch."""
     return _asked_for("torch", _DISTRIBUTION, only="torch")
 
 
-def requirements(ground: Ground) -> Check:
+def requirements(context: CheckContext) -> Check:
     """What torch asks for."""
     return _asked_for("torch's requirements", "torch")
 
 
-def own_requirements(ground: Ground) -> Check:
+def own_requirements(context: CheckContext) -> Check:
     """What compilescope asks for."""
     return _asked_for("compilescope's requirements", _DISTRIBUTION, optional=extras.optional())
 
 
-def numpy(ground: Ground) -> Check:
+def numpy(context: CheckContext) -> Check:
     """Whether torch and NumPy pass arrays to each other."""
     program = "import numpy, torch; print(numpy.__version__, torch.ones(2).numpy().sum())"
-    done = python("-c", program, folder=ground.place("versions"))
+    done = python("-c", program, folder=context.place("versions"))
     words = done.output.split()
     if done.ok and words[-1:] == ["2.0"]:
         return ok("NumPy", f"{words[-2]} and torch pass arrays to each other.")
@@ -127,7 +127,7 @@ def _asked_for(
     return ok(name, ", ".join(right))
 
 
-CHECKS: tuple[Look, ...] = (
+CHECKS: tuple[CheckFunction, ...] = (
     python_version,
     torch_version,
     requirements,

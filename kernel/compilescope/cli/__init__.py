@@ -116,9 +116,9 @@ def _status(options: argparse.Namespace) -> int:
             for name in _PLACES:
                 given = getattr(options, name, None)
                 if isinstance(given, list):
-                    given[:] = [_here(place, options, copies) for place in given]
+                    given[:] = [_local_path(place, options, copies) for place in given]
                 elif given is not None:
-                    setattr(options, name, _here(given, options, copies))
+                    setattr(options, name, _local_path(given, options, copies))
             status: int = options.command(options)
         sys.stdout.flush()
     except CompilescopeError as error:
@@ -212,7 +212,7 @@ class _Parser(argparse.ArgumentParser):
         refuse_repeated_options(self)
 
 
-def _here(place: str | Path, options: argparse.Namespace, copies: ExitStack) -> Path:
+def _local_path(place: str | Path, options: argparse.Namespace, copies: ExitStack) -> Path:
     """A path of this machine: of a remote trace, that of a copy."""
     from ..readers.remote import is_remote, located
     from ..report.errors import CompilescopeError

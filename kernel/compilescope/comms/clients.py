@@ -20,7 +20,7 @@ once a minute."""
 _log = logging.getLogger(__name__)
 
 
-def plain(message: Struct) -> dict[str, Any]:
+def to_builtins(message: Struct) -> dict[str, Any]:
     """A message as dicts, lists, numbers and text.
 
     A variant's options may hold any value: what JSON cannot represent is sent as its ``repr``.
@@ -113,7 +113,7 @@ class Clients:
 
     def tell(self, event: str, data: Message) -> None:
         """Sends an event to every client."""
-        message = encodable(plain(Event(event=event, data=plain(data))))
+        message = encodable(to_builtins(Event(event=event, data=to_builtins(data))))
         with self._lock:
             lines = [client.events for client in self._clients.values()]
         for line in lines:

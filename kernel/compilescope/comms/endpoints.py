@@ -23,7 +23,7 @@ from ..session.session import Session
 from ..tiers import observers
 from . import commands, ipykernel_workaround, messages, report_without_texts, sweeps
 from .answering import answer_into
-from .clients import Clients, Line, plain
+from .clients import Clients, Line, to_builtins
 from .measuring import SentRounds
 from .reply_parts import in_parts
 
@@ -79,11 +79,11 @@ class Endpoints:
     def answer(self, data: Any) -> dict[str, Any]:
         """The reply to a request, as plain data. Never raises: an error is a reply too."""
         reply = messages.Reply(id=str(data.get("id", "")) if isinstance(data, dict) else "")
-        answer_into(reply, lambda: plain(self._result(data)), "kernel")
+        answer_into(reply, lambda: to_builtins(self._result(data)), "kernel")
         if reply.error is not None:
             for field in ("what", "why", "remedy"):
                 setattr(reply.error, field, _shortened(getattr(reply.error, field)))
-        return plain(reply)
+        return to_builtins(reply)
 
     def _result(self, data: Any) -> Struct:
         try:

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from . import messages
-from .clients import plain, without_surrogates
+from .clients import to_builtins, without_surrogates
 
 
 def in_parts(reply: dict[str, Any]) -> list[dict[str, Any]]:
@@ -23,7 +23,7 @@ def in_parts(reply: dict[str, Any]) -> list[dict[str, Any]]:
     if len(pieces) == 1:
         return [reply]
     return [
-        plain(messages.ReplyPart(id=reply["id"], part=part, parts=len(pieces), text=piece))
+        to_builtins(messages.ReplyPart(id=reply["id"], part=part, parts=len(pieces), text=piece))
         for part, piece in enumerate(pieces)
     ]
 

@@ -38,7 +38,7 @@ class Answer(messages.Message):
     """Events as the kernel would push them: a compilation that was read has artifacts now."""
 
 
-def refused(request: dict[str, Any], problem: Problem) -> Answer:
+def failed_answer(request: dict[str, Any], problem: Problem) -> Answer:
     """The answer to a request about a trace that cannot be opened."""
     return Answer(reply=messages.Reply(id=str(request.get("id", "")), error=problem))
 

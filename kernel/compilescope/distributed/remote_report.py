@@ -7,7 +7,7 @@ import msgspec
 from ..report import Report
 
 
-class Elsewhere(msgspec.Struct, frozen=True):
+class RemoteSubject(msgspec.Struct, frozen=True):
     """A subject of another process."""
 
     report: Report

@@ -145,7 +145,7 @@ def _outcome(kept_guards: KeptGuards, frame: EntryFrame, guards: Sequence[Guard]
         return outcome
     with kept_guards.root_in_scope() as root:
         answer = root.check_verbose(frame.f_locals)
-        look = _Look(kept_guards.scope(frame.f_locals))
+        look = _Expressions(kept_guards.scope(frame.f_locals))
         parts = list(answer.verbose_code_parts)
         sizes = kept_guards.sizes
         if sizes is not None and (answer.result or sizes.replaces(parts)):
@@ -181,7 +181,7 @@ def _outcome(kept_guards: KeptGuards, frame: EntryFrame, guards: Sequence[Guard]
     return outcome
 
 
-def _failing_sizes(sizes: SizeGuards, look: _Look) -> Iterator[str]:
+def _failing_sizes(sizes: SizeGuards, look: _Expressions) -> Iterator[str]:
     """The guards on sizes that fail; torch checks the relations of sizes after all others."""
     for _, tensor_sizes in sizes.tensors:
         tensor = look.value(tensor_sizes.source)
@@ -190,7 +190,7 @@ def _failing_sizes(sizes: SizeGuards, look: _Look) -> Iterator[str]:
     yield from (line for line in sizes.after if look.value(line) is False)
 
 
-def _failing(parts: list[str], look: _Look) -> str:
+def _failing(parts: list[str], look: _Expressions) -> str:
     """The expression that fails, of a guard that has several."""
     if len(parts) > 1:
         for part in parts:
@@ -199,7 +199,7 @@ def _failing(parts: list[str], look: _Look) -> str:
     return parts[0] if parts else "A guard failed that torch does not name."
 
 
-class _Look:
+class _Expressions:
     """What the expressions of guards are, for the values of a frame."""
 
     def __init__(self, scope: dict[str, Any]) -> None:

@@ -13,7 +13,7 @@ from ..torch_api.guards.keeping import KeptGuards, forget_compiled
 from ..torch_api.guards.size_guard_lines import SizeGuards
 
 
-class Askable(msgspec.Struct, kw_only=True):
+class EvaluableGuards(msgspec.Struct, kw_only=True):
     """The guards that Dynamo made for a variant.
 
     The functions ran copies of their code then, which guards know by identity: they run them
@@ -32,7 +32,7 @@ class Askable(msgspec.Struct, kw_only=True):
             code_copies.install(self.code_set)
             yield
 
-    def with_sizes(self, sizes: Mapping[str, SizeGuards]) -> Askable:
+    def with_sizes(self, sizes: Mapping[str, SizeGuards]) -> EvaluableGuards:
         """The same with the guards that a variant's code generation adds, by compile id."""
         return msgspec.structs.replace(
             self,

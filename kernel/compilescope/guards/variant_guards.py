@@ -13,7 +13,7 @@ from ..report.what_if import WhatIf
 from ..torch_api.guards.keeping import live_guards
 from .entry_frames import entry_functions
 from .evaluate_guards import evaluate_guards
-from .kept_guards import Askable, by_report_id, report_ids
+from .kept_guards import EvaluableGuards, by_report_id, report_ids
 
 
 def _lacking(variant: VariantReport) -> str:
@@ -38,9 +38,9 @@ class VariantGuards:
         self._name = name
         self._code_copies = code_copies
         self._modes = SavedModes()
-        self._askable: dict[str, Askable] = {}
+        self._askable: dict[str, EvaluableGuards] = {}
 
-    def keep(self, variant: str, askable: Askable) -> None:
+    def keep(self, variant: str, askable: EvaluableGuards) -> None:
         """Takes a variant's guards; they take the place of earlier ones."""
         self._askable[variant] = askable
 

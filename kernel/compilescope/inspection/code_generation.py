@@ -11,7 +11,7 @@ from ..builds.aot_compiled import is_aot_compiled
 from ..builds.capture_graphs import capture
 from ..builds.sources import generates, is_pregenerated
 from ..builds.subject_error import CALL_ERRORS
-from ..guards.kept_guards import Askable
+from ..guards.kept_guards import EvaluableGuards
 from ..isolation.code_swap import CodeCopies
 from ..isolation.muted_output import quiet
 from ..isolation.user_state import preserved
@@ -108,7 +108,7 @@ class CodeGeneration:
             return None
         return code_reports.captured_only(captured, name, variant)
 
-    def askable(self, variant: Variant) -> Askable | None:
+    def askable(self, variant: Variant) -> EvaluableGuards | None:
         """Returns the guards of a variant's capture, for checking other calls against them."""
         is_captured = runs_here(variant) and not self.is_aot_compiled(variant)
         captured = self._captures.find(variant) if is_captured else None

@@ -16,7 +16,7 @@ from ..builds.aot_compiled import (
 from ..builds.build_and_time import build_variants
 from ..builds.built_variants import BuiltVariants
 from ..builds.comparison.rank_agreement import ALONE, RankAgreement
-from ..builds.first_compilation import make_ready
+from ..builds.first_compilation import warm_up_compiler
 from ..builds.live_measurement import Measurement
 from ..builds.measurement_state import MeasurementProgress
 from ..builds.warm_rebuild import WarmRebuilds
@@ -201,7 +201,7 @@ class Inspection:
         build lacks some, because it failed or a backward never ran, `generate` adds that.
         """
         monitor.step("loading Inductor")
-        make_ready(self.report.subject.device)
+        warm_up_compiler(self.report.subject.device)
         self.results.expect(list(variants))
         self._run(variants, monitor)
         for name, variant in variants.items():

@@ -17,7 +17,7 @@ from ..report.references import display, is_reference, refer, resolve
 from ..report.variant import Variant
 from ..targets import known_devices as known
 from ..torch_api.dynamo import compile_variant
-from ..torch_api.dynamo.written_settings import Written
+from ..torch_api.dynamo.written_settings import CompileArguments
 
 _SETTINGS: dict[str, tuple[tuple[type, ...], str]] = {
     "backend": ((str, type(None)), "the name of a backend, a function, or None for eager"),
@@ -216,11 +216,11 @@ def checked(variant: Variant) -> Variant:
         variant = msgspec.structs.replace(variant, cpp_wrapper=cpp_wrapper, options=options)
     if variant.target is None:
         return variant
-    return msgspec.structs.replace(variant, target=known.plain(variant.target))
+    return msgspec.structs.replace(variant, target=known.normalized(variant.target))
 
 
 def with_written(
-    variants: Mapping[str, Variant], written: Written | None, *, chosen: bool
+    variants: Mapping[str, Variant], written: CompileArguments | None, *, chosen: bool
 ) -> tuple[str, dict[str, Variant], list[Problem]]:
     """The requested variants, preceded by that of the user's own ``torch.compile``.
 

@@ -47,7 +47,7 @@ UNSET = object()
 Child = tuple[object, str]
 
 
-class Reached(NamedTuple):
+class WalkedObjects(NamedTuple):
     """The results of a walk, nearest first. They keep the objects alive."""
 
     objects: list[tuple[object, str]]
@@ -77,7 +77,7 @@ def walk(
     kwargs: Mapping[str, Any] | None = None,
     *,
     limit: int = LIMIT,
-) -> Reached:
+) -> WalkedObjects:
     """Walks from a callable and its arguments to all objects that a call could change.
 
     Parameters
@@ -92,7 +92,7 @@ def walk(
     )
     queue.extend((value, name) for name, value in (kwargs or {}).items())
     queue.append((fn, _name_of(fn)))
-    reached = Reached([], [])
+    reached = WalkedObjects([], [])
     seen: set[int] = set()
     names: dict[int, str] = {}
     later: list[Child] = []

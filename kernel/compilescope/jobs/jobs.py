@@ -11,7 +11,7 @@ from typing import Literal
 
 import msgspec
 
-from ..progress.history import History, Usual
+from ..progress.history import History, UsualDuration
 from ..progress.progress import Cancelled, Monitor, Progress
 from ..report.errors import CompilescopeError
 from ..report.problem import Problem
@@ -46,7 +46,7 @@ class Job(msgspec.Struct, kw_only=True):
     """It may leave the main thread before it ends, and then continues beside it."""
     kind: str = ""
     """The key of similar jobs in the history; empty if its time is not recorded."""
-    usual: Usual | None = None
+    usual: UsualDuration | None = None
     """How long similar jobs took before."""
     since: float = msgspec.field(default_factory=time.monotonic)
     """When it was queued; once it runs, when it began to."""

@@ -38,7 +38,7 @@ its launch's key."""
 
 
 @dataclass
-class Measured:
+class BuildMeasurements:
     """The measurements of one build of a variant."""
 
     graphs: list[Graph]
@@ -56,7 +56,7 @@ def artifact_of(report: VariantReport) -> Artifact:
     return "cpp" if report.requested.cpp_wrapper else "python"
 
 
-def learn_patterns(measured: Measured) -> Patterns:
+def learn_patterns(measured: BuildMeasurements) -> Patterns:
     """The kernels that each graph starts on the device, from runs with distinguishable launches."""
     patterns: Patterns = {}
     for call in measured.calls:
@@ -71,7 +71,7 @@ def learn_patterns(measured: Measured) -> Patterns:
 
 
 def fill(
-    report: VariantReport, peaks: list[Peaks], measurement: Measured, patterns: Patterns
+    report: VariantReport, peaks: list[Peaks], measurement: BuildMeasurements, patterns: Patterns
 ) -> None:
     """Adds the times to the report's launches, or the reason if there is none.
 
@@ -122,7 +122,7 @@ def _not_at_all(graph: Graph, calls: Sequence[Sequence[GraphRun]]) -> str:
 def _put(
     report: VariantReport,
     peaks: list[Peaks],
-    measurement: Measured,
+    measurement: BuildMeasurements,
     measured: Mapping[tuple[str, str], Times],
     reasons: Mapping[tuple[str, str], str],
 ) -> None:

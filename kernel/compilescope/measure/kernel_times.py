@@ -186,7 +186,7 @@ def _relevant(run: GraphRun, sites: Sequence[Site], on_device: bool) -> list[Spa
     if not on_device and not any(span.work for span in run.spans):
         return run.spans
     on_host = {site.kernel for site in sites if site.language == "cpp"}
-    return [span for span in run.spans if span.work or _plain(span.name) in on_host]
+    return [span for span in run.spans if span.work or _without_graph(span.name) in on_host]
 
 
 def _by_name(sites: Sequence[Site], spans: Sequence[Span]) -> dict[int, object]:
@@ -195,7 +195,7 @@ def _by_name(sites: Sequence[Site], spans: Sequence[Span]) -> dict[int, object]:
     operators = {operator(site.kernel) for site in sites if site.extern}
     named: dict[int, object] = {}
     for place, span in enumerate(spans):
-        name = _plain(span.name)
+        name = _without_graph(span.name)
         if name not in generated:  # a template has more before its name
             name = next((kernel for kernel in generated if name.endswith(f"_{kernel}")), name)
         if name in generated:
@@ -211,7 +211,7 @@ def _by_name(sites: Sequence[Site], spans: Sequence[Span]) -> dict[int, object]:
     return named
 
 
-def _plain(name: str) -> str:
+def _without_graph(name: str) -> str:
     """A range's name without the graph's."""
     return _PREFIX.sub("", name, count=1)
 

@@ -160,7 +160,7 @@ def _parts(value: Any, path: str) -> dict[str, Any] | None:
 def _tensors(
     expected: torch.Tensor, actual: torch.Tensor, path: str, kernels: int
 ) -> Iterator[OutputError]:
-    expected, actual = plain(expected), plain(actual)
+    expected, actual = plain_tensor(expected), plain_tensor(actual)
     for name, expected_property, actual_property in [
         ("shape", list(expected.shape), list(actual.shape)),
         ("dtype", expected.dtype, actual.dtype),
@@ -217,7 +217,7 @@ def as_tensor(value: Any, dtype: torch.dtype | None = None) -> Any:
     return torch.tensor(value, dtype=dtype)
 
 
-def plain(tensor: torch.Tensor) -> torch.Tensor:
+def plain_tensor(tensor: torch.Tensor) -> torch.Tensor:
     """A strided tensor of numbers, without its history; for a distributed one, the local shard."""
     tensor = own_part(tensor.detach())
     if tensor.layout != torch.strided:

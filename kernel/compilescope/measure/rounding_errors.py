@@ -11,7 +11,7 @@ import torch
 
 from ..report import OutputError
 from ..report.measurements.accuracy import NOT_FINITE
-from .numerics import TOLERANCES, Tolerance, as_tensor, compare, plain, wide
+from .numerics import TOLERANCES, Tolerance, as_tensor, compare, plain_tensor, wide
 
 FACTOR = 2.0
 """The factor by which a variant's error may exceed eager's, both against the reference."""
@@ -32,7 +32,7 @@ FACTOR_OF_ROUNDING = 2.0
 operator rounded differently."""
 
 
-class Truth(NamedTuple):
+class ExactValues(NamedTuple):
     """Values without rounding, by path."""
 
     values: Mapping[str, torch.Tensor]
@@ -47,8 +47,8 @@ class Spread(NamedTuple):
     """The root of the mean square."""
 
 
-def compare_with_truth(
-    expected: Mapping[str, Any], actual: Mapping[str, Any], truth: Truth
+def compare_with_exact_values(
+    expected: Mapping[str, Any], actual: Mapping[str, Any], truth: ExactValues
 ) -> list[OutputError]:
     """Compares two results by path, and both with the reference where it has a value.
 
@@ -82,8 +82,8 @@ def as_good(eager: torch.Tensor, variant: torch.Tensor, truth: torch.Tensor) -> 
     times eager's, both for the largest error, so that no single element may be wrong, and for the
     typical one.
     """
-    right, tensor = wide(plain(truth)).isfinite(), wide(plain(variant)).isfinite()
-    finite = wide(plain(eager)).isfinite()
+    right, tensor = wide(plain_tensor(truth)).isfinite(), wide(plain_tensor(variant)).isfinite()
+    finite = wide(plain_tensor(eager)).isfinite()
     if bool((right & finite & ~tensor).any()) or bool((~right & tensor).any()):
         return False
     ours, theirs = spread(eager, truth), spread(variant, truth)
@@ -116,7 +116,7 @@ def is_rounding(eager: torch.Tensor, variant: torch.Tensor, otherwise: torch.Ten
     otherwise
         Eager's value from a run in which every operator rounded differently.
     """
-    if bool((wide(plain(variant)).isfinite() != wide(plain(eager)).isfinite()).any()):
+    if bool((wide(plain_tensor(variant)).isfinite() != wide(plain_tensor(eager)).isfinite()).any()):
         return False
     ours, theirs = spread(otherwise, eager), spread(variant, eager)
     return (
@@ -136,7 +136,7 @@ def accept_rounding_errors(
     Parameters
     ----------
     errors
-        The result of `compare_with_truth`; changed in place.
+        The result of `compare_with_exact_values`; changed in place.
     otherwise
         Eager's values from a run in which every operator rounded differently.
     """
@@ -156,7 +156,7 @@ def accept_rounding_errors(
             error.ok = is_rounding(ours, theirs, other)
 
 
-def why_unreliable(expected: Mapping[str, Any], truth: Truth) -> str:
+def why_unreliable(expected: Mapping[str, Any], truth: ExactValues) -> str:
     """Why the reference is not trusted, judged by eager's own error against it; empty if it is.
 
     Parameters
@@ -169,7 +169,9 @@ def why_unreliable(expected: Mapping[str, Any], truth: Truth) -> str:
         right = truth.values.get(path)
         if right is None or not _comparable(value, value, right):
             continue
-        if bool((wide(plain(value)).isfinite() & ~wide(plain(right)).isfinite()).any()):
+        if bool(
+            (wide(plain_tensor(value)).isfinite() & ~wide(plain_tensor(right)).isfinite()).any()
+        ):
             shares.append(math.inf)
             continue
         # A value that is zero without rounding is judged by its distance from zero.
@@ -204,12 +206,12 @@ def _comparable(expected: Any, actual: Any, truth: torch.Tensor) -> bool:
 
 def _errors(tensor: torch.Tensor, truth: torch.Tensor) -> torch.Tensor:
     """The size of each error; none where either is not finite."""
-    values, right = wide(plain(tensor)), wide(plain(truth)).to(tensor.device)
+    values, right = wide(plain_tensor(tensor)), wide(plain_tensor(truth)).to(tensor.device)
     finite = values.isfinite() & right.isfinite()
     return torch.where(finite, (values - right).abs(), 0.0)
 
 
 def _allowed(dtype: torch.dtype, truth: torch.Tensor) -> torch.Tensor:
     tolerance: Tolerance = TOLERANCES[dtype]
-    sizes = wide(plain(truth)).abs()
+    sizes = wide(plain_tensor(truth)).abs()
     return torch.where(sizes.isfinite(), tolerance.absolute + tolerance.relative * sizes, torch.inf)

@@ -93,7 +93,7 @@ def step_times(rounds: Sequence[Round], places: Sequence[int | None]) -> StepTim
         No call recorded any time.
     """
     # A call that was disturbed may record none.
-    every = [(timed_round, _noted(timed_round)) for timed_round in rounds]
+    every = [(timed_round, _reached_slots(timed_round)) for timed_round in rounds]
     rounds = [timed_round for timed_round, events in every if events]
     noted = [events for _, events in every if events]
     if not noted:
@@ -130,7 +130,7 @@ def step_times(rounds: Sequence[Round], places: Sequence[int | None]) -> StepTim
     )
 
 
-def _noted(timed_round: Round) -> list[tuple[int, int]]:
+def _reached_slots(timed_round: Round) -> list[tuple[int, int]]:
     """When each slot was reached in the call, in order."""
     return sorted(
         (at, slot)

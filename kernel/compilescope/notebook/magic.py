@@ -46,7 +46,7 @@ def compile_cell(line: str, cell: str | None = None) -> None:
     if not options.name.isidentifier() or keyword.iskeyword(options.name):
         raise UsageError(f"--name {options.name}: that is not the name of a variable.")
     if options.help:
-        _tell(magic_options.usage())
+        _print(magic_options.usage())
         return
     if cell is None:
         raise UsageError(f"%%compile has no cell below it. {cells.EXAMPLE}")
@@ -143,18 +143,18 @@ def compilescope(line: str) -> Checkup | None:
             session.watcher.on(memory)
         elif command == "off":
             if not session.watcher.off():
-                _tell("Nothing was watched.")
+                _print("Nothing was watched.")
                 return None
         elif command == "clear":
             session.watcher.clear()
         elif command == "forget":
             for subject in list(session.inspections):
                 session.forget(subject)
-            _tell("All reports are forgotten.")
+            _print("All reports are forgotten.")
             return None
     except CompilescopeError as error:
         raise UsageError(str(error)) from None
-    _tell(status.status(session) if command == "status" else status.watching(session))
+    _print(status.status(session) if command == "status" else status.watching(session))
     return None
 
 
@@ -186,8 +186,8 @@ def load_ipython_extension(shell: cells.Shell) -> None:
     """Add the magics and serve the panel (``%load_ext compilescope``)."""
     shell.register_magic_function(compile_cell, "line_cell", "compile")
     shell.register_magic_function(compilescope, "line", "compilescope")
-    if _lone not in shell.input_transformers_cleanup:
-        shell.input_transformers_cleanup.append(_lone)
+    if _without_cell not in shell.input_transformers_cleanup:
+        shell.input_transformers_cleanup.append(_without_cell)
     from ..session.lazy import session
 
     try:
@@ -206,15 +206,15 @@ def load_ipython_extension(shell: cells.Shell) -> None:
     warm_headers.start()
     if devices.has_gpu():
         workers.start_early()
-    _tell("Ready: put %%compile at the top of a cell, and run it.")
+    _print("Ready: put %%compile at the top of a cell, and run it.")
 
 
 def unload_ipython_extension(shell: cells.Shell) -> None:
     """Take the magics away again."""
     for kind, name in (("cell", "compile"), ("line", "compile"), ("line", "compilescope")):
         shell.magics_manager.magics[kind].pop(name, None)
-    if _lone in shell.input_transformers_cleanup:
-        shell.input_transformers_cleanup.remove(_lone)
+    if _without_cell in shell.input_transformers_cleanup:
+        shell.input_transformers_cleanup.remove(_without_cell)
     with contextlib.suppress(ValueError):  # what was not registered
         shell.events.unregister("post_run_cell", _ended)
     from ..processes import warm_headers
@@ -250,7 +250,7 @@ def _ended(result: Any) -> None:
         get_session().watcher.raised(result.error_in_exec)
 
 
-def _lone(lines: list[str]) -> list[str]:
+def _without_cell(lines: list[str]) -> list[str]:
     """Let ``%%compile --help`` stand alone: IPython refuses cell magics without a cell."""
     text = "".join(lines).strip()
     alone = "\n" not in text and text.split(" ")[0] == "%%compile"
@@ -272,5 +272,5 @@ def _parent(shell: cells.Shell) -> dict[str, Any]:
     return {} if kernel is None else kernel.get_parent("shell") or {}
 
 
-def _tell(text: str) -> None:
+def _print(text: str) -> None:
     sys.stdout.write(text.rstrip() + "\n")

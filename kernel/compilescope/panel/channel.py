@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextvars
 from typing import Any, Protocol
 
-from ..comms.clients import plain
+from ..comms.clients import to_builtins
 from ..comms.messages import ToWidget
 from ..comms.reply_parts import in_parts
 from .front_end import Page
@@ -48,14 +48,14 @@ class Channel:
     def page(self, page: Page) -> None:
         """Sends the front end."""
         for part, piece in page.parts():
-            self._widget.send(plain(ToWidget(kind="page", data=plain(part))), [piece])
+            self._widget.send(to_builtins(ToWidget(kind="page", data=to_builtins(part))), [piece])
 
     def reply(self, reply: dict[str, Any]) -> None:
         """Answers a request."""
         for message in in_parts(reply):
-            self._widget.send(plain(ToWidget(kind="reply", data=message)))
+            self._widget.send(to_builtins(ToWidget(kind="reply", data=message)))
 
     def send(self, event: dict[str, Any], /) -> None:
         """Sends an event."""
-        message = plain(ToWidget(kind="event", data=event))
+        message = to_builtins(ToWidget(kind="event", data=event))
         self._request_context.copy().run(self._widget.send, message)

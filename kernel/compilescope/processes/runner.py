@@ -37,7 +37,7 @@ UNSET_VARIABLES = ("TORCH_TRACE", "TORCH_COMPILE_DEBUG", "TORCH_LOGS_OUT")
 """Variables by which torch would write into the user's own folders."""
 
 
-How = Literal["done", "crashed", "timeout", "memory", "cancelled"]
+Ending = Literal["done", "crashed", "timeout", "memory", "cancelled"]
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,7 +52,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
 class Ended(msgspec.Struct, kw_only=True):
     """How a process ended."""
 
-    how: How
+    how: Ending
     exit_code: int | None = None
     """Negative: the signal that ended it."""
     errors: str = ""
@@ -250,7 +250,7 @@ class _Watch:
         self._read = 0
         self.peak_bytes = 0.0
 
-    def until_end(self, cancelled: Callable[[], bool]) -> How:
+    def until_end(self, cancelled: Callable[[], bool]) -> Ending:
         """Why it ended; "done" is also what ended by itself with an error."""
         spent, before, looked = 0.0, time.monotonic(), 0.0
         while True:

@@ -31,7 +31,7 @@ COMMAND = ("-m", "compilescope.processes.warm_headers_child")
 _log = logging.getLogger(__name__)
 
 
-class Warming:
+class Precompilation:
     """One precompilation beside this process.
 
     Parameters
@@ -123,7 +123,7 @@ def start() -> None:
     if os.environ.get(SETTING) == "0" or not headers.precompiles() or sys.platform == "win32":
         return
     if _current is None or not _current.thread.is_alive():
-        _current = Warming()
+        _current = Precompilation()
         _current.thread.start()
         atexit.register(_current.stop)
 
@@ -138,4 +138,4 @@ def stop() -> None:
         _current = None
 
 
-_current: Warming | None = None
+_current: Precompilation | None = None

@@ -19,7 +19,7 @@ def main(marker: Path) -> None:
     threading.Thread(target=_end_with_parent, name="compilescope-parent", daemon=True).start()
     os.nice(19)
     prefer_for_oom_kill()
-    note(precompile(), marker)
+    write_marker(precompile(), marker)
 
 
 def precompile() -> list[Path]:
@@ -39,7 +39,7 @@ def precompile() -> list[Path]:
     return header_files
 
 
-def note(headers: list[Path], marker: Path) -> None:
+def write_marker(headers: list[Path], marker: Path) -> None:
     """Writes down which headers there are, for the kernels that come later."""
     partial = marker.with_suffix(f".{os.getpid()}")
     partial.write_text("".join(f"{header}\n" for header in headers), encoding="utf-8")

@@ -25,7 +25,7 @@ MIN_SECONDS = 2.0
 _log = logging.getLogger(__name__)
 
 
-class Usual(msgspec.Struct, frozen=True, kw_only=True):
+class UsualDuration(msgspec.Struct, frozen=True, kw_only=True):
     """How long a kind of work usually takes."""
 
     about_s: int
@@ -57,13 +57,13 @@ class History:
         folder = self._folder or (Path(configured) if configured else None)
         return (folder or platformdirs.user_cache_path("compilescope", False)) / "history.json"
 
-    def usual(self, kind: str) -> Usual | None:
+    def usual(self, kind: str) -> UsualDuration | None:
         """How long work of a kind usually takes; None where nothing is known, or it is short."""
         with self._lock:
             times = self._read().get(kind)
         if not times or statistics.median(times) < MIN_SECONDS:
             return None
-        return Usual(about_s=_rounded(statistics.median(times)), longest_s=max(times))
+        return UsualDuration(about_s=_rounded(statistics.median(times)), longest_s=max(times))
 
     def add(self, kind: str, seconds: float) -> None:
         """Notes that work of a kind was done, and how long it took."""

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, contextmanager
 
 import msgspec
 
-from .history import Usual
+from .history import UsualDuration
 from .interrupts import Interrupts
 
 
@@ -24,7 +24,7 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True):
     fraction: float | None = None
     variant: str = ""
     began: float | None = None
-    usual: Usual | None = None
+    usual: UsualDuration | None = None
 
 
 Report = Callable[[Progress], None]

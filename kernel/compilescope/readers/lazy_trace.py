@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, BinaryIO
 
 from ..capture.open_log import Log, open_logs
-from ..capture.parse_log import Damages, no_trace
+from ..capture.parse_log import DamagedLines, no_trace
 from ..capture.record_heads import Blocks
 from ..measure.garbage_collection import gc_disabled
 from ..report import Compilation, DistinctBreak, Problem, Report, Subject, VariantReport
@@ -62,7 +62,7 @@ class ProcessLog:
         self._folder = folder
         self._log = log
         self._year = year
-        self._damages = Damages(path.name, numbered=False)
+        self._damages = DamagedLines(path.name, numbered=False)
         self._outlines = Outlines(Blocks(log.file), year, self._damages)
         self._offsets: Offsets | None = None
         self._unindexed: dict[str, None] = {}
@@ -331,7 +331,7 @@ class Trace:
         done = 0
         changed: list[tuple[ProcessLog, Events]] = []
         for log in self._logs:
-            events = log.read(_from(progress, done, total), whole=self._whole)
+            events = log.read(_offset_progress(progress, done, total), whole=self._whole)
             changed += [(log, compilation_events) for compilation_events in events]
             done += log.size_bytes
             progress(done, total)  # a log's last block was not counted
@@ -367,7 +367,7 @@ class Trace:
             process.name = name
 
 
-def _from(progress: Progress, done: int, total: int) -> Callable[[int], None]:
+def _offset_progress(progress: Progress, done: int, total: int) -> Callable[[int], None]:
     return lambda position: progress(done + position, total)
 
 

@@ -11,7 +11,7 @@ from ..report.problem import Struct
 from ..report.subjects.traces import LostTime
 
 
-class Spent(Struct):
+class CompileSeconds(Struct):
     """Torch's figures of one compilation, in seconds."""
 
     inductor_s: float = 0.0
@@ -22,7 +22,7 @@ class Spent(Struct):
 
 
 def lost_time(
-    variants: Iterable[VariantReport], spent: Mapping[str, Mapping[str, Spent]]
+    variants: Iterable[VariantReport], spent: Mapping[str, Mapping[str, CompileSeconds]]
 ) -> list[LostTime]:
     """Rank the avoidable causes of compile time, the longest first.
 
@@ -52,7 +52,7 @@ def lost_time(
     return sorted(longest.values(), key=lambda loss: -loss.seconds)
 
 
-def _of_process(variant: VariantReport, spent: Mapping[str, Spent]) -> Iterator[LostTime]:
+def _of_process(variant: VariantReport, spent: Mapping[str, CompileSeconds]) -> Iterator[LostTime]:
     seconds = {
         compilation.id: compilation.duration_s or 0.0 for compilation in variant.compilations
     }
@@ -108,10 +108,10 @@ def _breaks(variant: VariantReport, counted: set[str]) -> Iterator[LostTime]:
 
 
 def _restarts(
-    variant: VariantReport, spent: Mapping[str, Spent], counted: set[str]
+    variant: VariantReport, spent: Mapping[str, CompileSeconds], counted: set[str]
 ) -> Iterator[LostTime]:
     for compilation in variant.compilations:
-        figures = spent.get(compilation.id, Spent())
+        figures = spent.get(compilation.id, CompileSeconds())
         if figures.restarted_s and compilation.id not in counted:
             yield LostTime(
                 kind="restarts",
@@ -171,7 +171,7 @@ _CAUSES = 3
 
 
 def _bypasses(
-    variant: VariantReport, spent: Mapping[str, Spent], counted: set[str]
+    variant: VariantReport, spent: Mapping[str, CompileSeconds], counted: set[str]
 ) -> Iterator[LostTime]:
     reasons: dict[tuple[str, str], list[str]] = {}
     for compilation in variant.compilations:
@@ -181,7 +181,7 @@ def _bypasses(
         if first is not None and compilation.id not in counted:
             reasons.setdefault((first.cache, first.detail), []).append(compilation.id)
     for (cache, reason), ids in reasons.items():
-        seconds = sum(spent.get(compile_id, Spent()).inductor_s for compile_id in ids)
+        seconds = sum(spent.get(compile_id, CompileSeconds()).inductor_s for compile_id in ids)
         if seconds:
             yield LostTime(
                 kind="cache bypass",

@@ -11,7 +11,7 @@ from typing import BinaryIO, NamedTuple
 
 import msgspec
 
-from ..capture.parse_log import Damages, clock_shift, known_id, moved, parse_records
+from ..capture.parse_log import DamagedLines, clock_shift, known_id, moved, parse_records
 from ..capture.record_heads import ARTIFACT_NAME, EVERY_HEAD, Block, Blocks, decode_head
 from ..capture.records import NO_COMPILE_ID, Record
 from ..capture.renumber import renamed
@@ -112,7 +112,7 @@ class Offsets:
         self._starts.append(self._blocks.next_offset)
         if not self._shift_s:
             spans = self._named(_SPAN, 0, len(self))
-            self._shift_s = clock_shift(self._parsed(spans, Damages(self._name)))
+            self._shift_s = clock_shift(self._parsed(spans, DamagedLines(self._name)))
 
     def __len__(self) -> int:
         return len(self._starts) - 1
@@ -134,7 +134,7 @@ class Offsets:
         # This import takes half of the package's import time, and a summary does not need it.
         from ..analysis.assemble import assemble
 
-        damages = Damages(self._name, numbered=False)
+        damages = DamagedLines(self._name, numbered=False)
         records = list(self._parsed(self._numbers(shown_id), damages))
         compilations = assemble(records, variant=variant, raw=True)
         # In a damaged log, the records may yield no compilation.
@@ -151,7 +151,7 @@ class Offsets:
         """The text of the record that begins there."""
         number = bisect_left(self._starts, offset)
         text = self._bytes(number, number + 1)
-        for record in parse_records(text, {}, self._year, Damages(self._name)):
+        for record in parse_records(text, {}, self._year, DamagedLines(self._name)):
             return record.payload or ""
         return ""
 
@@ -264,7 +264,7 @@ class Offsets:
     def _named(self, name: bytes, begin: int, end: int) -> Iterator[int]:
         return (number for number in range(begin, end) if self._name_of(number) == name)
 
-    def _parsed(self, numbers: Iterable[int], damages: Damages) -> Iterator[Record]:
+    def _parsed(self, numbers: Iterable[int], damages: DamagedLines) -> Iterator[Record]:
         interned: dict[int, str] = {}
         defined = 0
         for begin, end in _runs(numbers):

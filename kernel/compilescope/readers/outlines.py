@@ -19,7 +19,7 @@ from ..analysis.problems.failed_records import (
 )
 from ..capture.logged_values import compile_time_s, finite, logged_count
 from ..capture.parse_log import (
-    Damages,
+    DamagedLines,
     clock_shift,
     first_span,
     intern_name,
@@ -176,7 +176,7 @@ class Outlines:
         Gets what cannot be read.
     """
 
-    def __init__(self, blocks: Blocks, year: int, damages: Damages) -> None:
+    def __init__(self, blocks: Blocks, year: int, damages: DamagedLines) -> None:
         self.events: dict[str, Events] = {}
         """Of each compilation, in torch's order."""
         self._blocks = blocks

@@ -186,7 +186,7 @@ def _differing(
         other = next(number for number in values if number not in odd)
         yield _divergence(
             kind,
-            what + _of(compile_id),
+            what + _of_id(compile_id),
             compile_id,
             ranks,
             odd,
@@ -216,7 +216,7 @@ def _graphs(compile_id: str, ranks: Sequence[_Rank]) -> Iterator[RankDivergence]
         line, odd_line, other_line = first_difference(whole[odd[0]], whole[other]) or (0, "", "")
         yield _divergence(
             "graph",
-            f"{title}{_of(compile_id)}, line {line}",
+            f"{title}{_of_id(compile_id)}, line {line}",
             compile_id,
             ranks,
             odd,
@@ -251,7 +251,7 @@ def _listed(
             other = next(number for number in values if number not in odd)
             yield _divergence(
                 kind,
-                f"{what} {place + 1}{_of(compile_id)}",
+                f"{what} {place + 1}{_of_id(compile_id)}",
                 compile_id,
                 ranks,
                 odd,
@@ -263,7 +263,7 @@ def _listed(
             return
 
 
-def _of(compile_id: str) -> str:
+def _of_id(compile_id: str) -> str:
     return "" if compile_id == NO_COMPILE_ID else f" of {compile_id}"
 
 

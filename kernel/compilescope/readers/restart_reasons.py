@@ -8,7 +8,7 @@ from ..analysis.problems.breaks import causes_restart
 from ..analysis.problems.failed_records import restart_reasons
 from ..capture.logged_values import finite
 from ..report import Break
-from .lost_time import Spent
+from .lost_time import CompileSeconds
 
 _EXPLANATIONS = {
     "TensorifyScalarRestartAnalysis": (
@@ -28,7 +28,11 @@ _EXPLANATIONS = {
 
 
 def add_restarts(
-    spent: Spent, metrics: Mapping[str, object], breaks: Iterable[Break], *, redact: bool = False
+    spent: CompileSeconds,
+    metrics: Mapping[str, object],
+    breaks: Iterable[Break],
+    *,
+    redact: bool = False,
 ) -> None:
     """Add the restarts of a frame that no graph break caused.
 

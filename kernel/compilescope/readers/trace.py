@@ -55,7 +55,7 @@ def report_of(path: str | Path | Sequence[Path], rank: str | None = None) -> Rep
         subject=Subject(id=f"trace:{called}", name=called, kind="trace", device=""),
         problems=problems,
     )
-    traces: list[_Written] = []
+    traces: list[_ProcessRecords] = []
     for file in files:
         try:
             log = read(file)
@@ -70,7 +70,7 @@ def report_of(path: str | Path | Sequence[Path], rank: str | None = None) -> Rep
                 report.problems += process_log.problems
                 continue
             written_by = origin(file, folder, process_log.rank, first.time_s)
-            traces.append(_Written(written_by, records, process_log.problems))
+            traces.append(_ProcessRecords(written_by, records, process_log.problems))
     traces.sort(key=lambda trace: trace.origin.order)
     origins = []
     names = names_of([trace.origin for trace in traces])
@@ -90,7 +90,7 @@ def report_of(path: str | Path | Sequence[Path], rank: str | None = None) -> Rep
     return report
 
 
-class _Written(NamedTuple):
+class _ProcessRecords(NamedTuple):
     """What one process wrote."""
 
     origin: Origin

@@ -245,7 +245,7 @@ def _change(pair: _Pair) -> CompilationChange | None:
         change.outcome = (before.line.outcome, after.line.outcome)
         add_change_words(change)
     reasons = before.line.recompile, after.line.recompile
-    if len({_plain(_COMPILE_ID.sub("", reason)) for reason in reasons}) > 1:
+    if len({_comparable_text(_COMPILE_ID.sub("", reason)) for reason in reasons}) > 1:
         change.recompile = reasons
     differs = change.outcome is not None or change.recompile is not None
     return change if _compare_texts(change, pair) or differs else None
@@ -263,7 +263,7 @@ def _compare_texts(change: CompilationChange, pair: _Pair) -> bool:
         ]:
             continue
         before, after = (
-            _plain("\n".join(side.log.text_at(text.offset) for text in texts))
+            _comparable_text("\n".join(side.log.text_at(text.offset) for text in texts))
             for side, texts in zip(pair, texts_by_side, strict=True)
         )
         difference = first_difference(before, after)
@@ -275,7 +275,7 @@ def _compare_texts(change: CompilationChange, pair: _Pair) -> bool:
     return False
 
 
-def _plain(text: str) -> str:
+def _comparable_text(text: str) -> str:
     """A text without what does not affect the code: comments, folders, addresses, hashes."""
     return _TEXTS(BACKEND_HASH.sub("", _COMMENT.sub("", text)))
 
@@ -284,7 +284,8 @@ def _compare_whole(change: CompilationChange, before: Compilation, after: Compil
     kernels = kernel_differences(before.kernels, after.kernels)
     change.kernels_gone, change.kernels_new, change.kernels_changed = kernels
     guards = [
-        Counter(_plain(guard.expression) for guard in side.guards) for side in (before, after)
+        Counter(_comparable_text(guard.expression) for guard in side.guards)
+        for side in (before, after)
     ]
     change.guards_gone = list((guards[0] - guards[1]).elements())
     change.guards_new = list((guards[1] - guards[0]).elements())

@@ -21,7 +21,7 @@ from ..report.subjects.traces import (
 )
 from .collectives import collective_problems
 from .lazy_trace import ProcessLog, Trace
-from .lost_time import Spent, lost_time
+from .lost_time import CompileSeconds, lost_time
 from .outlines import Events
 
 _MAX_SLOWEST = 5
@@ -62,7 +62,7 @@ def summary_of(
     variants = [variant for variant in report.variants if variant.name in logs]
     lines = [line for variant in variants for line in compilation_lines(variant)]
     lines.sort(key=lambda line: -(line.duration_s or 0.0))
-    spent = {name: _spent(log, redact=redact) for name, log in logs.items()}
+    spent = {name: _compile_seconds(log, redact=redact) for name, log in logs.items()}
     return TraceSummary(
         name=report.subject.name,
         environment=report.environment,
@@ -153,11 +153,11 @@ def _process(variant: VariantReport, log: ProcessLog) -> ProcessSummary:
     return summary
 
 
-def _spent(log: ProcessLog, *, redact: bool) -> dict[str, Spent]:
-    figures: dict[str, Spent] = {}
+def _compile_seconds(log: ProcessLog, *, redact: bool) -> dict[str, CompileSeconds]:
+    figures: dict[str, CompileSeconds] = {}
     for events in log.events.values():
         metrics = events.metrics("compilation_metrics")
-        spent = figures[events.id] = Spent(
+        spent = figures[events.id] = CompileSeconds(
             inductor_s=_number(metrics, "inductor_compile_time_s"),
         )
         if restart_reasons(metrics):

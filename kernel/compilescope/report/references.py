@@ -106,7 +106,7 @@ def names_in_code() -> dict[str, Any]:
     return names
 
 
-def take(others: Mapping[str, Any]) -> None:
+def add_known(others: Mapping[str, Any]) -> None:
     """Adds the objects that another process referred to."""
     _known.update(others)
 

@@ -168,7 +168,7 @@ def _add_only_input(
             name
             for output in outputs.values()
             for used in (nodes[output].inputs if output in nodes else ())
-            for name in [_behind_views(used, nodes)]
+            for name in [_viewed_node(used, nodes)]
             if name not in inputs and nodes[name].shape is not None
         }
     )
@@ -176,7 +176,7 @@ def _add_only_input(
         inputs[lacking[0]] = left[0]
 
 
-def _behind_views(name: str, nodes: Mapping[str, Node]) -> str:
+def _viewed_node(name: str, nodes: Mapping[str, Node]) -> str:
     """The node whose memory a node is a view of."""
     while name in nodes and nodes[name].inputs and _VIEW.search(nodes[name].target):
         name = nodes[name].inputs[0]

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from ..report.saving.given_files import given_path, write_whole, writing
 from .same_failure import DIFFERS
 
-Tried = Literal["agrees", "ran", "differs", "fails", "failed", "not tried"]
+TrialOutcome = Literal["agrees", "ran", "differs", "fails", "failed", "not tried"]
 
 
 MAX_OUTPUT_CHARACTERS = 8000
@@ -52,7 +52,7 @@ class Reproducer(Program):
     It needs nothing but torch. Displays itself with the result of its trial.
     """
 
-    tried: Tried = "not tried"
+    tried: TrialOutcome = "not tried"
     """``agrees``: it ran in a separate process, and every compared result equals that of torch's
     operators; ``ran``: it ran, and compares nothing; ``differs``; ``fails``: it fails as the graph
     in the report does, which is what it is for; ``failed``."""
@@ -118,7 +118,7 @@ class Reproducer(Program):
         printer.text(str(self))
 
 
-_TRIED: dict[Tried, str] = {
+_TRIED: dict[TrialOutcome, str] = {
     "agrees": "ran in a new process and agrees with torch's operators",
     "ran": "ran in a new process",
     "differs": "ran in a new process and DIFFERS from torch's operators",

@@ -15,7 +15,7 @@ import msgspec
 
 from ..processes.child import ChildProcess, serve
 from ..processes.folders import temporary
-from .program import Tried
+from .program import TrialOutcome
 from .same_failure import DIFFERS, failure_of
 
 COMMAND = "from compilescope.reproducers.trial_process import main; main()"
@@ -28,7 +28,7 @@ _COMPILERS_ERROR = re.compile(r":\d+:\d+: (?:fatal )?error: ")
 class Trial(msgspec.Struct):
     """The result of a program's trial."""
 
-    tried: Tried
+    tried: TrialOutcome
     why: str = ""
     output: str = ""
     failure: str = ""

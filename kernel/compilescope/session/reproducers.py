@@ -6,7 +6,7 @@ import threading
 from collections.abc import Mapping
 from contextlib import suppress
 
-from ..distributed.remote_report import Elsewhere
+from ..distributed.remote_report import RemoteSubject
 from ..inspection.inspection import Inspection
 from ..jobs.jobs import Job, Jobs
 from ..jobs.runner import Work
@@ -34,14 +34,14 @@ class Reproducers:
     def __init__(self, jobs: Jobs) -> None:
         self._jobs = jobs
         self._lock = threading.Lock()
-        self._inspections: dict[str, Inspection | Watch | Elsewhere] = {}
+        self._inspections: dict[str, Inspection | Watch | RemoteSubject] = {}
         self._latest: dict[str, dict[_Key, Job]] = {}
         self._programs: dict[str, Reproducer] = {}
         """By the id of the job."""
 
     def program(
         self,
-        inspection: Inspection | Watch | Elsewhere,
+        inspection: Inspection | Watch | RemoteSubject,
         variant: str,
         work: Work,
         *,
@@ -76,7 +76,7 @@ class Reproducers:
         with self._lock:
             self._drop(subject)
 
-    def keep(self, inspections: Mapping[str, Inspection | Watch | Elsewhere]) -> None:
+    def keep(self, inspections: Mapping[str, Inspection | Watch | RemoteSubject]) -> None:
         """Forgets all subjects but these; one that was inspected again is another."""
         with self._lock:
             for subject, inspection in list(self._inspections.items()):

@@ -18,7 +18,7 @@ from ..studies.table import usual as usual_studies
 from .queued_work import refuse_records
 from .session import Session
 
-Tell = Callable[[Progress], None]
+ProgressCallback = Callable[[Progress], None]
 
 
 def measure(
@@ -28,7 +28,7 @@ def measure(
     variants: object = None,
     seconds: float = 10.0,
     breakdown: bool = False,
-    progress: Tell | None = None,
+    progress: ProgressCallback | None = None,
 ) -> Report:
     """Measures variants of a report interleaved with eager; see `Session.measure`.
 
@@ -52,7 +52,7 @@ def study(
     *,
     variants: object = None,
     options: Mapping[str, object] | None = None,
-    progress: Tell | None = None,
+    progress: ProgressCallback | None = None,
 ) -> Report:
     """Runs studies of variants of a report; all but the longest studies if none is named.
 
@@ -88,7 +88,7 @@ def measure_and_study(
     *,
     options: Mapping[str, object] | None = None,
     breakdown: bool = True,
-    progress: Tell | None = None,
+    progress: ProgressCallback | None = None,
 ) -> None:
     """Measures and studies a report's variants, as requested.
 

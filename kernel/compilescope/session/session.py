@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..builds.measurement_state import MeasurementProgress
-from ..distributed.remote_report import Elsewhere
+from ..distributed.remote_report import RemoteSubject
 from ..distributed.running import run_ranks
 from ..inspection import variants as names
 from ..inspection.inspection import Inspection
@@ -23,11 +23,11 @@ from ..studies.run import check_studies
 from ..subject.arguments import check_repeatable
 from ..sweep.plan import Plan, new_report
 from ..sweep.registry import Sweeps
-from ..sweep.run import Running, Where
+from ..sweep.run import ExecutorChoice, Running
 from ..targets import known_devices as known
 from ..targets import target_variants
 from ..torch_api.dynamo import compile_variant
-from ..watching.running_code import Watched
+from ..watching.running_code import RecordedCompilations
 from ..watching.watch import Watch
 from .panel_jobs import PanelJobs
 from .queued_work import check_options, check_seconds, kind_of
@@ -80,7 +80,7 @@ class Session:
         progress: Callable[[Progress], None] | None = None,
         cell: str | None = None,
         call: SourceLine | None = None,
-        watched: Watched | None = None,
+        watched: RecordedCompilations | None = None,
     ) -> Report:
         """Inspects a call; see `compilescope.inspect`.
 
@@ -172,7 +172,7 @@ class Session:
         return self._do(inspection, variants, work, progress)
 
     def sweep(
-        self, plan: Plan, *, executor: Where = None, workers: int = 1
+        self, plan: Plan, *, executor: ExecutorChoice = None, workers: int = 1
     ) -> tuple[Report, Running]:
         """Starts a sweep, whose call becomes a subject if it is not one yet.
 
@@ -217,7 +217,7 @@ class Session:
         # The list of subjects has the latest first.
         for report in reversed(reports):
             where = f"rank {report.rank.rank} of {size}" if report.rank is not None else ""
-            self._keep(Elsewhere(report, where), focus=report is reports[0])
+            self._keep(RemoteSubject(report, where), focus=report is reports[0])
         return reports
 
     def _do(
@@ -259,7 +259,7 @@ class Session:
         )
         return self._reproducers.program(inspection, variant, work, again=again)
 
-    def inspection(self, subject: str) -> Inspection | Watch | Elsewhere:
+    def inspection(self, subject: str) -> Inspection | Watch | RemoteSubject:
         """The inspection of a subject; or its watch, or the process that it belongs to.
 
         Raises
@@ -311,7 +311,7 @@ class Session:
             return ""
         return kind_of(job, inspection, is_first=not self.jobs.has_built)
 
-    def _keep(self, inspection: Inspection | Watch | Elsewhere, focus: bool = False) -> None:
+    def _keep(self, inspection: Inspection | Watch | RemoteSubject, focus: bool = False) -> None:
         subject = inspection.report.subject.id
         self._subjects.keep(inspection)
         self._reproducers.keep(self.inspections)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ..distributed.remote_report import Elsewhere
+from ..distributed.remote_report import RemoteSubject
 from ..inspection.inspection import Inspection
 from ..inspection.same_call import call_key
 from ..jobs.jobs import Jobs
 from ..report import AS_WRITTEN, IN_CELL, Subject, VariantReport
 from ..report.errors import CompilescopeError
 from ..report.variant import Variant
-from ..watching.running_code import Watched
+from ..watching.running_code import RecordedCompilations
 from ..watching.watch import Watch
 
-Inspected = Inspection | Watch | Elsewhere
+Inspected = Inspection | Watch | RemoteSubject
 """The inspection of a call; a watch; or the report of a process that has ended."""
 
 MAX_SUBJECTS = 30
@@ -65,7 +65,7 @@ class Subjects:
             The subject does not exist or cannot be called.
         """
         inspection = self.get(subject)
-        if isinstance(inspection, Elsewhere):
+        if isinstance(inspection, RemoteSubject):
             raise CompilescopeError(
                 f"This report is of {inspection.where}, which has ended.",
                 "It was made in a process of its own: there is no call to make again here.",
@@ -121,7 +121,7 @@ class Subjects:
         self.revisions[subject] = self.revisions.get(subject, 0) + 1
 
 
-def add_watched(inspection: Inspection, watched: Watched) -> None:
+def add_watched(inspection: Inspection, watched: RecordedCompilations) -> None:
     """Add what a cell itself compiled to the report of its call."""
     compilations = watched.compilations(IN_CELL)
     if compilations:

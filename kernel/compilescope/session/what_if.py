@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ..distributed.remote_report import Elsewhere
+from ..distributed.remote_report import RemoteSubject
 from ..guards.evaluate_live_guards import evaluate_compilation, evaluate_compiled
 from ..guards.kept_guards import by_report_id, report_ids
 from ..guards.reported_costs import add_fails
@@ -49,7 +49,7 @@ def ask_text(session: Session, subject: str, variant: str, text: str, compilatio
         return evaluate_compilation(
             inspected.code_of(compilation), compilation, text, names, compilations
         )
-    if isinstance(inspected, Elsewhere):
+    if isinstance(inspected, RemoteSubject):
         raise CompilescopeError(
             f"This report is of {inspected.where}, which has ended.",
             "Its guards are gone with its process.",

@@ -56,7 +56,7 @@ def study_accuracy(study: StudyContext) -> None:
         if truth is not None:
             reference.name(f"{truth.name}, {SAME_NUMBERS}")
     study.monitor.step("building to compare", variant=report.name, fraction=0.3)
-    with _built(study, _with(variant, options)) as built:
+    with _built(study, _with_options(variant, options)) as built:
         if built.outcome is None:
             why = built.problem.what if built.problem is not None else ""
             report.absent["accuracy"] = NOT_BUILT.format(why)
@@ -96,7 +96,7 @@ def _find_departure(study: StudyContext, reference: Reference, options: dict[str
     """Runs the variant under a Python wrapper, launch by launch, and names the first wrong one."""
     report = study.report
     variant = msgspec.structs.replace(
-        _with(report.requested, {**options, "triton.cudagraphs": False}), cpp_wrapper=False
+        _with_options(report.requested, {**options, "triton.cudagraphs": False}), cpp_wrapper=False
     )
     lowered: list[Lowered] = []
     with lowerings(lowered), _built(study, variant) as built:
@@ -105,7 +105,7 @@ def _find_departure(study: StudyContext, reference: Reference, options: dict[str
             report.absent["departure"] = NOT_BUILT.format(why)
             return
         search = Search(built.compilations)
-        findings = _looked(study, built, lowered, search)
+        findings = _search_kernels(study, built, lowered, search)
         wrong = not all(error.ok for error in reference.compare(built.outcome, closely=True))
     departure = search.departure(report.compilations) if search.first_wrong is not None else ""
     if isinstance(departure, str):
@@ -114,7 +114,9 @@ def _find_departure(study: StudyContext, reference: Reference, options: dict[str
         report.departure = departure
 
 
-def _looked(study: StudyContext, built: Built, lowered: list[Lowered], search: Search) -> Findings:
+def _search_kernels(
+    study: StudyContext, built: Built, lowered: list[Lowered], search: Search
+) -> Findings:
     try:
         with (
             quiet(),
@@ -145,5 +147,5 @@ def _same_numbers(study: StudyContext) -> bool:
     return "fallback_random" in study.report.config
 
 
-def _with(variant: Variant, options: dict[str, Any]) -> Variant:
+def _with_options(variant: Variant, options: dict[str, Any]) -> Variant:
     return msgspec.structs.replace(variant, options={**variant.options, **options})

@@ -9,7 +9,7 @@ from ..analysis.wrapper.kernel_bodies import body
 from ..analysis.wrapper.launch_pairs import operator
 from ..analysis.wrapper.launches import codes_of
 from ..analysis.wrapper.split import split
-from ..measure.rounding_errors import Truth, compare_with_truth
+from ..measure.rounding_errors import ExactValues, compare_with_exact_values
 from ..report import Code, Compilation, Departure, Kernel, OutputError, Region
 from ..torch_api.kernels.results import Findings, Result, Site
 
@@ -45,10 +45,10 @@ class Search:
     def see(self, result: Result) -> bool:
         """Compares a buffer with its node; True once one is wrong."""
         path = result.node
-        (error,) = compare_with_truth(
+        (error,) = compare_with_exact_values(
             {path: result.expected.own},
             {path: result.tensor},
-            Truth({path: result.expected.exact}, NODE),
+            ExactValues({path: result.expected.exact}, NODE),
         )
         if not error.ok:
             self.first_wrong = (result, error)

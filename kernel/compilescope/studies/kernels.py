@@ -16,7 +16,14 @@ from ..builds.build import Built
 from ..builds.comparison.call_result import outcome_of
 from ..isolation.muted_output import quiet
 from ..measure.kernel_launches import Graph, graphs_of
-from ..measure.kernel_report import Measured, Patterns, Runs, artifact_of, fill, learn_patterns
+from ..measure.kernel_report import (
+    BuildMeasurements,
+    Patterns,
+    Runs,
+    artifact_of,
+    fill,
+    learn_patterns,
+)
 from ..report import VariantReport
 from ..torch_api.dynamo.compile_variant import settings_of
 from ..torch_api.kernels import timers
@@ -76,7 +83,7 @@ def study_kernels(study: StudyContext) -> None:
 
 def _measured(
     study: StudyContext, options: Mapping[str, Any], on_device: bool, seconds: float
-) -> Measured | None:
+) -> BuildMeasurements | None:
     """Builds the variant with options of the study's own, and profiles its calls."""
     report = study.report
     variant = msgspec.structs.replace(
@@ -100,7 +107,7 @@ def _measured(
     finally:
         study.snapshot.restore()
         shutil.rmtree(folder, ignore_errors=True)
-    return Measured(
+    return BuildMeasurements(
         graphs=graphs,
         calls=calls,
         empty_ns=profiler.empty_ns,
@@ -188,13 +195,13 @@ def _sorted_runs(calls: Sequence[ProfiledCall], graphs: Sequence[Graph]) -> Runs
     """
     places: dict[tuple[str, str], list[int]] = defaultdict(list)
     for position, graph in enumerate(graphs):
-        places[_plain(graph.source)].append(position)
+        places[_without_number(graph.source)].append(position)
     numbers: dict[int, int | None] = {}
     for run in sorted((run for profiled_call in calls for run in profiled_call.runs), key=_started):
         if run.graph not in numbers:
             parts = split(run.source)
             left = places[
-                _plain(
+                _without_number(
                     (parts.python, None) if parts.python is not None else (parts.cpp, parts.shell)
                 )
             ]
@@ -208,7 +215,7 @@ def _sorted_runs(calls: Sequence[ProfiledCall], graphs: Sequence[Graph]) -> Runs
     ]
 
 
-def _plain(source: tuple[str | None, str | None]) -> tuple[str, str]:
+def _without_number(source: tuple[str | None, str | None]) -> tuple[str, str]:
     """Code without the number of its compilation."""
     wrapper, around = (_NUMBERED.sub("", text or "") for text in source)
     return wrapper, around

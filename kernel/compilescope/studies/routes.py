@@ -101,7 +101,7 @@ def _measure(route: Route, operator_call: OperatorCall | None, check: Callable[[
             stack.callback(dispatched.close)
             call, without = dispatched, dispatched.without
         stack.enter_context(_alone(operator_call))
-        inside = stack.enter_context(_inside(route, operator_call, call))
+        inside = stack.enter_context(_own_time(route, operator_call, call))
         if inside is None:
             return
         cost = reaching(
@@ -131,7 +131,7 @@ def _alone(operator_call: OperatorCall) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _inside(
+def _own_time(
     route: Route, operator_call: OperatorCall, call: Callable[[], object]
 ) -> Iterator[Callable[[int], float] | None]:
     """A function that returns the operator's own time in the last calls; None if it is unknown."""

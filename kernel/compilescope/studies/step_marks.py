@@ -24,7 +24,7 @@ _HEAD = re.compile(r"\s*def |(?:\w+ )*(?:\w+::)*inductor_entry_impl\(")
 _WITH = re.compile(r"\s*with .*:$")
 
 
-class Marked(msgspec.Struct, kw_only=True):
+class MarkedText(msgspec.Struct, kw_only=True):
     """A text with marks."""
 
     text: str
@@ -34,7 +34,7 @@ class Marked(msgspec.Struct, kw_only=True):
     """Number of a mark → the place of its step in ``steps``; None for those that tell the cost."""
 
 
-def marked(text: str, artifact: Artifact) -> Marked | None:
+def marked(text: str, artifact: Artifact) -> MarkedText | None:
     """Puts marks into a wrapper; None where it has no function to put them into."""
     regions = to_regions(scan(text, artifact), "inference")
     steps = steps_of(text, artifact, regions)
@@ -70,7 +70,7 @@ def marked(text: str, artifact: Artifact) -> Marked | None:
             marked_lines.append(marked_wrappers.CPP_HEAD.format(count=len(slots)))
         marked_lines += before.get(number, [])
         marked_lines.append(line_text)
-    return Marked(text="\n".join(marked_lines), steps=steps, slots=slots)
+    return MarkedText(text="\n".join(marked_lines), steps=steps, slots=slots)
 
 
 def _mark(lines: Sequence[str], line: int, slot: int, artifact: Artifact) -> str:

@@ -30,7 +30,7 @@ from ..torch_api.process import caches
 from ..torch_api.process.devices import waiting_for
 from .builds import build_for
 from .context import StudyContext
-from .step_marks import Marked, marked
+from .step_marks import MarkedText, marked
 
 SECONDS = 2.0
 """About how long calls of all graphs are timed."""
@@ -178,7 +178,7 @@ def _leave(steps: Steps, why: str) -> None:
     steps.whole_us, steps.sum_us, steps.agrees, steps.why = None, None, True, why
 
 
-def _marked_of(graph: KeptGraph, artifact: Artifact) -> tuple[Marked, MarkedWrapper] | None:
+def _marked_of(graph: KeptGraph, artifact: Artifact) -> tuple[MarkedText, MarkedWrapper] | None:
     """A graph's wrapper that can note its steps."""
     source = str(graph.graph.source_code)
     cuts = split(source).cuts
@@ -198,7 +198,7 @@ def _times(
     study: StudyContext,
     graph: KeptGraph,
     run: Run,
-    marked_text: Marked,
+    marked_text: MarkedText,
     wrapper: MarkedWrapper,
     budget_s: float,
 ) -> StepTimes:

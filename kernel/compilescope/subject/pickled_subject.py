@@ -100,7 +100,7 @@ def unpack(data: bytes, calling: Callable[[str], None] = lambda what: None) -> C
     """
     parts = pickle.loads(data)
     portable_settings.apply(pickle.loads(parts["settings"]))
-    references.take(_recreated(parts["references"], "A function in the settings", _IMPORTABLE))
+    references.add_known(_recreated(parts["references"], "A function in the settings", _IMPORTABLE))
     SavedModes().put(pickle.loads(parts["modes"]))
     if parts["inference"]:
         _permanent_contexts.enter_context(torch.inference_mode())

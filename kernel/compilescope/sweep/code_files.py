@@ -34,15 +34,15 @@ def is_library(value: Callable[..., Any] | types.ModuleType) -> bool:
     if isinstance(value, types.FunctionType):
         # A decorator gives its function the name and the module of the decorated one.
         return _is_in_library(value.__code__.co_filename)
-    if home(value) == "__main__":
+    if module_name(value) == "__main__":
         return False
     try:
         return _is_in_library(inspect.getfile(value))
     except (TypeError, OSError):
-        return is_library_module(home(value))
+        return is_library_module(module_name(value))
 
 
-def home(value: object) -> str:
+def module_name(value: object) -> str:
     """The module in which it is defined; empty if it has none."""
     return str(getattr(value, "__module__", None) or "")
 

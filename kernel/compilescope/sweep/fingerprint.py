@@ -167,7 +167,7 @@ class Fingerprint:
         return f"{self.of(type(value))} {self._mapping(_attributes(value))}"
 
     def _object(self, value: Any) -> str:
-        if code_files.home(type(value)).startswith("triton.") and hasattr(value, "fn"):
+        if code_files.module_name(type(value)).startswith("triton.") and hasattr(value, "fn"):
             # It also has what it compiled so far.
             plain = {
                 name: item
@@ -189,7 +189,9 @@ class Fingerprint:
         """A function in C, by its name, the module or object that it is bound to, and its file."""
         owner = getattr(value, "__self__", None)
         of = owner.__name__ if isinstance(owner, types.ModuleType) else self.of(owner)
-        home = code_files.home(value) or code_files.home(getattr(value, "__objclass__", None))
+        home = code_files.module_name(value) or code_files.module_name(
+            getattr(value, "__objclass__", None)
+        )
         home = home or (owner.__name__ if isinstance(owner, types.ModuleType) else "")
         by = self.of(getattr(value, "__objclass__", None))
         if not home or code_files.is_library_module(home):
@@ -228,7 +230,7 @@ class Fingerprint:
         tensors = {**dict(module.named_parameters()), **dict(module.named_buffers())}
         # Not one within another: they may be deeper than what is looked at.
         members = [f"{name} {self._member(member)}" for name, member in module.named_modules()]
-        return f"{_plain(module)} {self._mapping(tensors)} {members}"
+        return f"{_repr_without_addresses(module)} {self._mapping(tensors)} {members}"
 
     def _member(self, module: torch.nn.Module) -> str:
         """A module without its tensors and its modules."""
@@ -246,7 +248,7 @@ class Fingerprint:
         return f"{len(value)} {[(self.of(name), self.of(item)) for name, item in value.items()]}"
 
     def _function(self, function: types.FunctionType) -> str:
-        name = f"{code_files.home(function)} {function.__qualname__}"
+        name = f"{code_files.module_name(function)} {function.__qualname__}"
         inner = vars(function).get("_torchdynamo_orig_callable")
         if inner is not None and code_files.is_library(function):
             return f"wrapped {name} {_code(function.__code__)} {self.of(inner)}"
@@ -262,7 +264,7 @@ class Fingerprint:
         name = f"{name} {_code(function.__code__)} {parts}"
         if code_files.is_library(function):
             # A decorator's function has the decorated one in it.
-            return f"{name} {code_files.version(code_files.home(function))}"
+            return f"{name} {code_files.version(code_files.module_name(function))}"
         package = str(function.__globals__.get("__package__") or "")
         imported = [
             code_files.package_code(package)
@@ -311,9 +313,9 @@ class Fingerprint:
         return self._operator("::".join(names[:2]))
 
     def _class(self, value: type) -> str:
-        name = f"{code_files.home(value)} {value.__qualname__}"
+        name = f"{code_files.module_name(value)} {value.__qualname__}"
         if code_files.is_library(value):
-            return f"{name} {code_files.version(code_files.home(value))}"
+            return f"{name} {code_files.version(code_files.module_name(value))}"
         members = {
             name: self.of(_unwrapped(member))
             for name, member in vars(value).items()
@@ -399,7 +401,7 @@ def _constant(value: object) -> str:
     return str(sorted(map(repr, value))) if isinstance(value, frozenset) else repr(value)
 
 
-def _plain(value: object) -> str:
+def _repr_without_addresses(value: object) -> str:
     """Its ``repr`` without addresses."""
     return re.sub(r" at 0x[0-9a-f]+", "", repr(value))
 

@@ -104,7 +104,7 @@ def make(
             )
             for name, variant in variants.items()
         ]
-    _tell_apart(cells)
+    _make_keys_unique(cells)
     folder = settings.folder or caches.own_folder() / "sweeps" / base[:16]
     sweep = Sweep(
         cells=cells,
@@ -129,7 +129,7 @@ def make(
     )
 
 
-def _tell_apart(cells: Sequence[SweepCell]) -> None:
+def _make_keys_unique(cells: Sequence[SweepCell]) -> None:
     """Gives cells that measure the same under two names keys of their own."""
     seen: set[str] = set()
     for cell in cells:

@@ -9,7 +9,7 @@ from ..report import Report
 from ..report.errors import CompilescopeError
 from ..report.measurements.sweeps import Sweep, SweepCell
 from .plan import Plan
-from .run import Running, Where
+from .run import ExecutorChoice, Running
 
 
 class Sweeps:
@@ -32,7 +32,7 @@ class Sweeps:
         plan: Plan,
         report: Report,
         *,
-        executor: Where = None,
+        executor: ExecutorChoice = None,
         workers: int = 1,
     ) -> Running:
         """Begins a sweep, which is the report's from now on.

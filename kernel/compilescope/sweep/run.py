@@ -43,7 +43,7 @@ _KIND = "a cell of a sweep"
 """Of work whose usual time is known from earlier sweeps."""
 
 Changed = Callable[[Sequence[SweepCell]], None]
-Where = futures.Executor | Literal["gpus"] | None
+ExecutorChoice = futures.Executor | Literal["gpus"] | None
 """Where cells run: this machine if None."""
 
 
@@ -66,7 +66,7 @@ class Running:
         self,
         plan: Plan,
         *,
-        executor: Where = None,
+        executor: ExecutorChoice = None,
         workers: int = 1,
         changed: Changed = lambda cells: None,
     ) -> None:

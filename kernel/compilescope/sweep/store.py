@@ -33,9 +33,9 @@ class StoredCell(msgspec.Struct, kw_only=True):
         more seconds; and one that failed for a reason which may have passed.
         """
         if self.cell.state == "timeout":
-            return not _more(timeout_s, self.timeout_s)
+            return not _is_more(timeout_s, self.timeout_s)
         if self.cell.state == "memory":
-            return not _more(memory_bytes, self.memory_bytes)
+            return not _is_more(memory_bytes, self.memory_bytes)
         if self.cell.state == "done":
             return seconds <= self.seconds
         if self.cell.problem is not None and self.cell.problem.what.startswith(_MAY_PASS):
@@ -127,5 +127,5 @@ def _last(file: int) -> bytes:
     return os.pread(file, 1, os.fstat(file).st_size - 1)
 
 
-def _more(now: float | None, before: float | None) -> bool:
+def _is_more(now: float | None, before: float | None) -> bool:
     return before is not None and (now is None or now > before)

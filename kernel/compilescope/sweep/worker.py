@@ -92,7 +92,7 @@ def run_cell(task: CellTask) -> SweepCell:
                 stepped=stepped,
             )
         except OSError as error:
-            cell = _over(task.cell, "failed", _cannot_start(error))
+            cell = _ended_cell(task.cell, "failed", _cannot_start(error))
             break
         if ended.how != "done":
             cell = _unfinished(task, ended)
@@ -110,7 +110,7 @@ def _unfinished(task: CellTask, ended: Ended) -> SweepCell:
     lines = [line for line in ended.errors.splitlines() if line and not line.startswith(_NOISE)]
     last = "\n".join(lines[-_LAST_LINES:])
     if ended.how == "cancelled":
-        return _over(task.cell, "cancelled", None)
+        return _ended_cell(task.cell, "cancelled", None)
     if ended.how == "timeout":
         problem = Problem(
             severity="error",
@@ -118,7 +118,7 @@ def _unfinished(task: CellTask, ended: Ended) -> SweepCell:
             remedy="Increase timeout_s, or leave this variant out.",
             detail=last,
         )
-        return _over(task.cell, "timeout", problem)
+        return _ended_cell(task.cell, "timeout", problem)
     if ended.how == "memory":
         problem = Problem(
             severity="error",
@@ -127,7 +127,7 @@ def _unfinished(task: CellTask, ended: Ended) -> SweepCell:
             remedy="Increase memory_gb, or use smaller arguments.",
             detail=last,
         )
-        return _over(task.cell, "memory", problem)
+        return _ended_cell(task.cell, "memory", problem)
     killed = ended.exit_code == -signal.SIGKILL
     problem = Problem(
         severity="error",
@@ -136,10 +136,10 @@ def _unfinished(task: CellTask, ended: Ended) -> SweepCell:
         remedy="Set memory_gb, so that it is stopped before that." if killed else "",
         detail=last,
     )
-    return _over(task.cell, "crashed", problem)
+    return _ended_cell(task.cell, "crashed", problem)
 
 
-def _over(cell: SweepCell, state: Any, problem: Problem | None) -> SweepCell:
+def _ended_cell(cell: SweepCell, state: Any, problem: Problem | None) -> SweepCell:
     return msgspec.structs.replace(cell, state=state, problem=problem)
 
 

@@ -10,7 +10,13 @@ from ..progress.progress import Monitor
 from ..report import Kernel, KernelConfig, VariantReport
 from ..report.devices import Build, Device
 from ..report.problem import Problem
-from .assembly_request import AskedKernel, Assembled, AssembledKernel, AssemblyAsked, AssemblyGiven
+from .assembly_request import (
+    Assembled,
+    AssembledKernel,
+    AssemblyReply,
+    AssemblyRequest,
+    RequestedKernel,
+)
 from .only_triton import why_left_out
 from .worker_pool import WorkerPool
 
@@ -43,10 +49,10 @@ def add_assembly(variant: VariantReport, pool: WorkerPool, monitor: Monitor) -> 
             by_source.setdefault(kernel.source, []).append(kernel)
     if not by_source:
         return
-    requested = [AskedKernel(same[0].name, source) for source, same in by_source.items()]
-    payload = msgspec.msgpack.encode(AssemblyAsked(requested))
+    requested = [RequestedKernel(same[0].name, source) for source, same in by_source.items()]
+    payload = msgspec.msgpack.encode(AssemblyRequest(requested))
     answer = pool.ask(variant.target.name, "assembly", payload, monitor)
-    assemblies = msgspec.msgpack.decode(answer, type=AssemblyGiven)
+    assemblies = msgspec.msgpack.decode(answer, type=AssemblyReply)
     for same, assembled in zip(by_source.values(), assemblies.kernels, strict=True):
         for kernel in same:
             _fill(kernel, assembled, variant.target.device)

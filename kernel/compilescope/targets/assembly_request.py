@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 
-class AskedKernel(msgspec.Struct):
+class RequestedKernel(msgspec.Struct):
     """A kernel to compile."""
 
     name: str
@@ -13,10 +13,10 @@ class AskedKernel(msgspec.Struct):
     """As Inductor wrote it."""
 
 
-class AssemblyAsked(msgspec.Struct):
+class AssemblyRequest(msgspec.Struct):
     """Asks for the assembly of kernels."""
 
-    kernels: list[AskedKernel]
+    kernels: list[RequestedKernel]
 
 
 class Assembled(msgspec.Struct):
@@ -42,7 +42,7 @@ class AssembledKernel(msgspec.Struct):
     """Why there are none."""
 
 
-class AssemblyGiven(msgspec.Struct):
-    """The answer to `AssemblyAsked`: its kernels, in its order."""
+class AssemblyReply(msgspec.Struct):
+    """The answer to `AssemblyRequest`: its kernels, in its order."""
 
     kernels: list[AssembledKernel]

@@ -1,7 +1,7 @@
 """Requests to a target's process and to an interpreter to check kernels, as msgpack.
 
-A question of kind ``graphs`` is a `GraphsAsked`, its answer a `GraphsGiven`; of kind ``check`` a
-`CheckAsked`, its answer a `CheckGiven`.
+A question of kind ``graphs`` is a `GraphsRequest`, its answer a `GraphsReply`; of kind ``check`` a
+`CheckRequest`, its answer a `CheckReply`.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ import msgspec
 from ..report.target import KernelCheck
 
 
-class GraphsAsked(msgspec.Struct, kw_only=True):
+class GraphsRequest(msgspec.Struct, kw_only=True):
     """Asks for the graphs of a variant, with their Python wrappers."""
 
     variant: bytes
-    """As in `sources_request.SourcesAsked`."""
+    """As in `sources_request.SourcesRequest`."""
     call: bytes
     """As `packed_call.pack` made it."""
 
 
-class GraphsGiven(msgspec.Struct, kw_only=True):
+class GraphsReply(msgspec.Struct, kw_only=True):
     """The graphs: a list of `torch_api.targets.lowered.LoweredGraph`, by pickle."""
 
     graphs: bytes
@@ -42,17 +42,17 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """For all kernels; a kernel that still runs then is stopped."""
 
 
-class CheckAsked(msgspec.Struct, kw_only=True):
+class CheckRequest(msgspec.Struct, kw_only=True):
     """Asks whether the kernels of graphs compute what they should."""
 
     graphs: bytes
-    """As in `GraphsGiven`."""
+    """As in `GraphsReply`."""
     call: bytes = b""
     """As `packed_call.pack` made it: only its own operators are taken from it."""
     limits: Limits = Limits()
 
 
-class CheckGiven(msgspec.Struct, kw_only=True):
+class CheckReply(msgspec.Struct, kw_only=True):
     """The verdicts."""
 
     checks: dict[str, KernelCheck]

@@ -17,7 +17,7 @@ from ..report.errors import CompilescopeError
 from ..report.problem import Problem
 from ..report.target import KernelCheck
 from .check.bodies import body
-from .check_request import CheckAsked, CheckGiven, GraphsAsked, GraphsGiven, Limits
+from .check_request import CheckReply, CheckRequest, GraphsReply, GraphsRequest, Limits
 from .only_triton import why_left_out
 from .worker_pool import WorkerPool
 
@@ -33,7 +33,7 @@ class _Result(NamedTuple):
     """The name of the variant that was checked; if it asks again, it is checked again."""
     missing: str
     """Why graphs are missing, where some are."""
-    checks: CheckGiven
+    checks: CheckReply
 
 
 _results: OrderedDict[str, _Result] = OrderedDict()
@@ -113,17 +113,17 @@ def _check_by_interpreter(
     key = _key(call, packed, msgspec.msgpack.encode((variant.target.device, limits, bodies)))
     result = _results.get(key)
     if result is None or result.variant == variant.name:
-        request = GraphsAsked(variant=packed, call=call)
+        request = GraphsRequest(variant=packed, call=call)
         answer = pool.ask(variant.target.name, "graphs", msgspec.msgpack.encode(request), monitor)
-        graphs = msgspec.msgpack.decode(answer, type=GraphsGiven)
-        check = CheckAsked(graphs=graphs.graphs, call=call, limits=limits)
+        graphs = msgspec.msgpack.decode(answer, type=GraphsReply)
+        check = CheckRequest(graphs=graphs.graphs, call=call, limits=limits)
         question = msgspec.msgpack.encode(check)
         try:
             answer = pool.ask(variant.target.name, "check", question, monitor, role="interpreter")
         except CompilescopeError as error:
-            _fail(variant, kernels, error.problem)
+            _mark_failed(variant, kernels, error.problem)
             return
-        checks = msgspec.msgpack.decode(answer, type=CheckGiven)
+        checks = msgspec.msgpack.decode(answer, type=CheckReply)
         result = _results[key] = _Result(variant.name, graphs.why, checks)
         while len(_results) > _MAX_RESULTS:
             _results.popitem(last=False)
@@ -131,7 +131,7 @@ def _check_by_interpreter(
         verdict = result.checks.checks.get(body(kernel.source))
         why = result.missing or OTHER_BODY
         kernel.check = verdict or KernelCheck(outcome="not checked", why=why)
-    _tell(variant, kernels)
+    _add_problem(variant, kernels)
 
 
 def _key(*parts: bytes) -> str:
@@ -141,7 +141,7 @@ def _key(*parts: bytes) -> str:
     return digest.hexdigest()
 
 
-def _fail(variant: VariantReport, kernels: list[Kernel], problem: Problem) -> None:
+def _mark_failed(variant: VariantReport, kernels: list[Kernel], problem: Problem) -> None:
     for kernel in kernels:
         kernel.check = KernelCheck(outcome="not checked", why=f"The check failed: {problem.what}")
     variant.problems.append(
@@ -155,7 +155,7 @@ def _fail(variant: VariantReport, kernels: list[Kernel], problem: Problem) -> No
     )
 
 
-def _tell(variant: VariantReport, kernels: list[Kernel]) -> None:
+def _add_problem(variant: VariantReport, kernels: list[Kernel]) -> None:
     """A kernel that differs is a problem of the variant."""
     for kernel in kernels:
         if kernel.check is None or kernel.check.outcome != "differs":

@@ -36,7 +36,7 @@ def find(name: str) -> Device:
     CompilescopeError
         There is none of that name, or no GPU in this machine; the message lists those there are.
     """
-    plain_name = plain(name)
+    plain_name = normalized(name)
     if plain_name == THIS_GPU:
         return this_device()
     devices = _all()
@@ -50,7 +50,7 @@ def find(name: str) -> Device:
     return devices[plain_name]
 
 
-def plain(name: str) -> str:
+def normalized(name: str) -> str:
     """A target's name as it is kept: small letters, without spaces and hyphens."""
     return re.sub(r"[\s-]+", "", name).lower()
 
@@ -97,7 +97,7 @@ def add(name: str, *, like: str, **figures: Any) -> Device:
     """
     check_text("name", name, "the target's name")
     check_text("like", like, "the name of a target")
-    target = plain(name)
+    target = normalized(name)
     if not re.fullmatch(r"[a-z0-9][a-z0-9_.]*", target):
         raise CompilescopeError(
             f"{name!r} cannot be a target's name.", remedy="Use letters and digits: 'my-gpu'."

@@ -11,7 +11,7 @@ from ..report.errors import CompilescopeError
 from ..torch_api.operators import tensors
 
 
-class Plain(NamedTuple):
+class PlainTensor(NamedTuple):
     """A tensor that is no view of another."""
 
     size: tuple[int, ...]
@@ -37,7 +37,7 @@ class View(NamedTuple):
     requires_grad: bool
 
 
-class Wrapped(NamedTuple):
+class SubclassTensor(NamedTuple):
     """A subclass's tensor, which holds others."""
 
     subclass: type[Any]
@@ -65,7 +65,7 @@ def reduce_tensor(tensor: torch.Tensor) -> tuple[Any, ...]:
     return (described,), state, None, None, _complete
 
 
-def _described(tensor: torch.Tensor) -> Plain | View | Wrapped:
+def _described(tensor: torch.Tensor) -> PlainTensor | View | SubclassTensor:
     if isinstance(tensor, UninitializedTensorMixin):
         raise _refused(tensor, "It has no shape before the first call: call the subject once.")
     parameter = isinstance(tensor, torch.nn.Parameter)
@@ -73,7 +73,7 @@ def _described(tensor: torch.Tensor) -> Plain | View | Wrapped:
         if not hasattr(tensor, "__tensor_flatten__"):
             raise _refused(tensor, "It does not say what it is made of (__tensor_flatten__).")
         names, context = tensor.__tensor_flatten__()
-        return Wrapped(
+        return SubclassTensor(
             subclass=type(tensor),
             inner={name: getattr(tensor, name) for name in names},
             context=context,
@@ -94,7 +94,7 @@ def _described(tensor: torch.Tensor) -> Plain | View | Wrapped:
     base = tensor._base
     if base is not None and base.dtype == tensor.dtype and tensors.is_plain_view(tensor):
         return View(base, size, stride, offset, tensor.requires_grad)
-    return Plain(
+    return PlainTensor(
         size=size,
         stride=stride,
         dtype=tensor.dtype,
@@ -133,9 +133,9 @@ class Rebuilding:
             return torch.device(name)
         return torch.device("cuda", 0) if index else torch.device("cuda")
 
-    def tensor(self, described: Plain | View | Wrapped) -> torch.Tensor:
+    def tensor(self, described: PlainTensor | View | SubclassTensor) -> torch.Tensor:
         """A tensor without data."""
-        if isinstance(described, Plain):
+        if isinstance(described, PlainTensor):
             return self._plain(described)
         if isinstance(described, View):
             with self._world.mode, torch.set_grad_enabled(described.requires_grad):
@@ -147,7 +147,7 @@ class Rebuilding:
             return torch.nn.Parameter(subclass_tensor, requires_grad=described.requires_grad)
         return subclass_tensor.requires_grad_(described.requires_grad)  # type: ignore[no-any-return]
 
-    def _plain(self, described: Plain) -> torch.Tensor:
+    def _plain(self, described: PlainTensor) -> torch.Tensor:
         device = self.device(described.device).type
         storage = None
         if described.memory in self._shared:

@@ -1,6 +1,6 @@
 """Requests to a target's process for code, and the answers, as msgpack.
 
-A question of kind ``sources`` is a `SourcesAsked`, its answer a `SourcesGiven`; other kinds have
+A question of kind ``sources`` is a `SourcesRequest`, its answer a `SourcesReply`; other kinds have
 their own modules of structs.
 """
 
@@ -13,7 +13,7 @@ from ..report.compilation.cuda_graphs import CudaGraphs
 from ..report.problem import Problem
 
 
-class SourcesAsked(msgspec.Struct, kw_only=True):
+class SourcesRequest(msgspec.Struct, kw_only=True):
     """Asks for the code of a variant."""
 
     name: str
@@ -24,7 +24,7 @@ class SourcesAsked(msgspec.Struct, kw_only=True):
     """As `packed_call.pack` made it."""
 
 
-class SourcesGiven(msgspec.Struct, kw_only=True):
+class SourcesReply(msgspec.Struct, kw_only=True):
     """The code of a variant, and what went wrong."""
 
     compilations: list[Compilation]

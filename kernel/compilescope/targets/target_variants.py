@@ -23,7 +23,7 @@ from ..report.errors import CompilescopeError
 from ..report.variant import Variant
 from ..torch_api.process.float32_precision import rounds_float32
 from . import known_devices, packed_call
-from .sources_request import SourcesAsked, SourcesGiven
+from .sources_request import SourcesReply, SourcesRequest
 from .worker_pool import AT_MOST, WorkerPool, shared_pool
 
 NOT_HERE = "Nothing runs for {}: it is not available. The times of its code are estimated."
@@ -89,12 +89,12 @@ def generate(
     try:
         device = known_devices.find(variant.target or "")
         _warm_coming(pool, variants, name)
-        request = SourcesAsked(name=name, variant=_pickled(variant), call=shipment.packed())
+        request = SourcesRequest(name=name, variant=_pickled(variant), call=shipment.packed())
         payload = msgspec.msgpack.encode(request)
         answer = pool.ask(variant.target or "", "sources", payload, monitor)
     except CompilescopeError as error:
         return VariantReport(name=name, requested=variant, stage="failed", problems=[error.problem])
-    generated = msgspec.msgpack.decode(answer, type=SourcesGiven)
+    generated = msgspec.msgpack.decode(answer, type=SourcesReply)
     failed = any(problem.severity == "error" for problem in generated.problems)
     return VariantReport(
         name=name,
@@ -130,7 +130,7 @@ def _warm_coming(pool: WorkerPool, variants: Mapping[str, Variant], name: str) -
     """Starts the processes of this variant's target and of the next, as many as the pool holds."""
     order = list(variants)
     coming = [variants[later].target for later in order[order.index(name) :]]
-    targets = list(dict.fromkeys(known_devices.plain(target) for target in coming if target))
+    targets = list(dict.fromkeys(known_devices.normalized(target) for target in coming if target))
     # The one that is needed now comes last: what was used last makes way for others last.
     for target in reversed(targets[:AT_MOST]):
         # What is wrong with a target is the problem of its own variant.
@@ -139,9 +139,9 @@ def _warm_coming(pool: WorkerPool, variants: Mapping[str, Variant], name: str) -
 
 
 def _report(
-    variant: Variant, device: Device, generated: SourcesGiven, shipment: Shipment
+    variant: Variant, device: Device, generated: SourcesReply, shipment: Shipment
 ) -> TargetReport:
-    is_here = known_devices.plain(variant.target or "") == known_devices.THIS_GPU
+    is_here = known_devices.normalized(variant.target or "") == known_devices.THIS_GPU
     report = TargetReport(name=variant.target or "", device=device, is_here=is_here)
     if generated.compilations:
         report.estimate = estimate(

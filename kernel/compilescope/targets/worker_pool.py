@@ -17,7 +17,7 @@ from ..report.errors import CompilescopeError
 from ..torch_api.process import caches
 from . import known_devices
 from .wire import Question, Role
-from .worker_process import Gone, Restart, WorkerProcess
+from .worker_process import ProcessEnded, Restart, WorkerProcess
 
 AT_MOST = 4
 """Processes; each holds torch, some hundred megabytes."""
@@ -87,7 +87,7 @@ class WorkerPool:
                     return worker.ask(question, monitor.step, lambda: monitor.cancelled)
                 except Restart:
                     continue
-                except Gone:
+                except ProcessEnded:
                     raise _gone(worker) from None
                 finally:
                     if worker.memory_bytes() > _MAX_BYTES:
@@ -122,7 +122,7 @@ class WorkerPool:
 
     def _worker(self, target: str, role: Role, device: Device | None) -> WorkerProcess:
         """The process that serves, a new one if there is none."""
-        key = (known_devices.plain(target) if role == "compiler" else "", role)
+        key = (known_devices.normalized(target) if role == "compiler" else "", role)
         superfluous = []
         with self._lock:
             worker = self._workers.get(key)

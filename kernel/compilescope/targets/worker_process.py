@@ -28,7 +28,7 @@ _HIDDEN = {"CUDA_VISIBLE_DEVICES": "", "HIP_VISIBLE_DEVICES": "", "ROCR_VISIBLE_
 """Hides this machine's GPUs: the worker only emulates the target, even if it is the same GPU."""
 
 
-class Gone(Exception):  # noqa: N818 - the caller says what it means
+class ProcessEnded(Exception):  # noqa: N818 - the caller says what it means
     """The process ended by itself."""
 
 
@@ -132,8 +132,8 @@ class WorkerProcess:
                     case Outdated():
                         raise Restart
                     case _:
-                        raise Gone
-        except (CompilescopeError, Gone):
+                        raise ProcessEnded
+        except (CompilescopeError, ProcessEnded):
             raise
         except BaseException:
             # What it would answer later belongs to no question.

@@ -13,7 +13,7 @@ from ..report.tiers import TierName, Tiers
 from ..torch_api.dynamo import written_settings
 from ..torch_api.inductor import graph_recording
 from ..torch_api.inductor.both_wrappers import compiling, requirements
-from ..torch_api.inductor.both_wrappers.compiling import Noticed, Traits
+from ..torch_api.inductor.both_wrappers.compiling import InterceptedGraph, Traits
 from ..torch_api.trace import compile_calls, shown_ids
 from . import graphs
 from .builder import builder
@@ -193,14 +193,14 @@ def pin_tier(compiled: Any, tier: TierName | None) -> Tiers:
     return tiers_of(compiled)
 
 
-def _receiver(records: bool, why_not: str) -> Callable[[Noticed], None]:
+def _receiver(records: bool, why_not: str) -> Callable[[InterceptedGraph], None]:
     """Collects the graphs of one call of the backend."""
     context = compile_calls.current_context()
     # torch keeps this function to compile a backward later: it must not keep the model alive.
     owner = weakref.ref(context) if context is not None else lambda: None
     partners = Partners()
 
-    def receive(noticed: Noticed) -> None:
+    def receive(noticed: InterceptedGraph) -> None:
         graph = TieredGraph(noticed, partners, records=records)
         graphs.add(owner(), graph)
         if records:
@@ -211,7 +211,7 @@ def _receiver(records: bool, why_not: str) -> Callable[[Noticed], None]:
     return receive
 
 
-def _plan_graphs(graph: TieredGraph, noticed: Noticed, why_not: str) -> None:
+def _plan_graphs(graph: TieredGraph, noticed: InterceptedGraph, why_not: str) -> None:
     """Decides about CUDA graphs as far as possible before the C++ wrapper is built."""
     if not graph_recording.is_on_gpu(noticed.compiled):
         graph.cuda_graphs.refuse(_NO_GPU)
@@ -223,7 +223,7 @@ def _plan_graphs(graph: TieredGraph, noticed: Noticed, why_not: str) -> None:
         graph.cuda_graphs.join_partners()
 
 
-def _plan(graph: TieredGraph, noticed: Noticed) -> None:
+def _plan(graph: TieredGraph, noticed: InterceptedGraph) -> None:
     """Decides where a graph's second tier comes from."""
     if noticed.has_cuda_graphs:
         graph.refuse(_CUDA_GRAPHS)

@@ -12,7 +12,7 @@ import torch
 
 from ..torch_api.dynamo.wrapper_type import Inner
 from ..torch_api.inductor import background_runs
-from ..torch_api.inductor.background_runs import Held, bytes_of, copied_bytes, hold
+from ..torch_api.inductor.background_runs import HeldValue, bytes_of, copied_bytes, hold
 from . import background
 from .stage import ComparingStage
 
@@ -54,8 +54,8 @@ def after_fork() -> None:
 class _Sample(NamedTuple):
     """A call."""
 
-    inputs: list[Held]
-    results: list[Held]
+    inputs: list[HeldValue]
+    results: list[HeldValue]
     """Its outputs, and the inputs that it changed, as they were after it."""
     event: Any
     copied: int
@@ -165,13 +165,13 @@ class BackgroundCheck(ComparingStage):
             _copies.remove(sample.copied)
             raise
 
-    def _kept_inputs(self, inputs: Sequence[Any]) -> list[Held] | None:
+    def _kept_inputs(self, inputs: Sequence[Any]) -> list[HeldValue] | None:
         return self._kept(
             [(value, place not in self._shared) for place, value in enumerate(inputs)]
         )
 
     def _sample(
-        self, inputs: list[Held], returned: dict[int, Held], results: Sequence[Any]
+        self, inputs: list[HeldValue], returned: dict[int, HeldValue], results: Sequence[Any]
     ) -> _Sample | None:
         new = [value for value in results if id(value) not in returned]
         kept = self._kept([(value, False) for value in new])
@@ -187,7 +187,7 @@ class BackgroundCheck(ComparingStage):
         copied = _bytes_of(inputs) + _bytes_of(kept)
         return _Sample(inputs, [held_by_id[id(value)] for value in results], event, copied)
 
-    def _kept(self, values: Sequence[tuple[Any, bool]]) -> list[Held] | None:
+    def _kept(self, values: Sequence[tuple[Any, bool]]) -> list[HeldValue] | None:
         """Values, each with whether it is copied in any case; None if that is impossible."""
         decided = [(value, copies or self._copies_all) for value, copies in values]
         size = sum(copied_bytes(value, copies=copies) for value, copies in decided)
@@ -204,13 +204,13 @@ class BackgroundCheck(ComparingStage):
             _log.info("the values of a call cannot be kept: %s", error)
             return None
 
-    def _forget(self, kept: list[Held] | None) -> None:
+    def _forget(self, kept: list[HeldValue] | None) -> None:
         if kept is not None:
             _copies.remove(_bytes_of(kept))
 
     def _compare(self, samples: list[_Sample]) -> None:
         # The call that the values are of comes to its end.
-        background_runs.give_way()
+        background_runs.yield_to_user()
         with background.releasing_gil_sooner():
             sample = samples.pop()
             copied = sample.copied
@@ -238,9 +238,9 @@ class BackgroundCheck(ComparingStage):
                     return "unknown"
                 values = [held.value for held in sample.inputs]
                 changed = self._changed(values)
-                background_runs.give_way()
+                background_runs.yield_to_user()
                 actual = [*self.second(values), *changed]
-                background_runs.give_way()
+                background_runs.yield_to_user()
                 wrong = self._differences([held.value for held in sample.results], actual)
         except Exception as error:  # noqa: BLE001 - a call finds out whether it is the new tier's
             _log.info("two wrappers could not be compared beside the calls: %s", error)
@@ -254,6 +254,6 @@ class BackgroundCheck(ComparingStage):
         then()
 
 
-def _bytes_of(values: Sequence[Held]) -> int:
+def _bytes_of(values: Sequence[HeldValue]) -> int:
     """The bytes of the copies among values that are kept."""
     return sum(bytes_of(held.value) for held in values if held.version is None)

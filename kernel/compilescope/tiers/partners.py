@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
-from ..torch_api.inductor.graph_recording import Home
+from ..torch_api.inductor.graph_recording import RecordingThread
 
 if TYPE_CHECKING:
     from .tiered_graph import TieredGraph
@@ -21,7 +21,7 @@ class Partners:
     def __init__(self) -> None:
         self.lock = threading.RLock()
         self.graphs: list[TieredGraph] = []
-        self.home = Home()
+        self.home = RecordingThread()
 
     @property
     def are_pinned(self) -> bool:

@@ -11,8 +11,8 @@ import torch
 from ..report import OutputError
 from ..torch_api.dynamo.wrapper_type import Inner
 from ..torch_api.inductor.graph_recording import (
-    Home,
     Recordable,
+    RecordingThread,
     is_capturing,
     latest_call,
 )
@@ -58,7 +58,7 @@ class Recording(ComparingStage):
         self,
         recordable: Recordable,
         *,
-        home: Home,
+        home: RecordingThread,
         leads: bool,
         changes: Collection[int] | None,
         devices: Sequence[int],
@@ -130,7 +130,7 @@ class Replays:
     """
 
     def __init__(
-        self, recordable: Recordable, *, home: Home, fail: Callable[[Exception], None]
+        self, recordable: Recordable, *, home: RecordingThread, fail: Callable[[Exception], None]
     ) -> None:
         self._plain: Inner = recordable.plain
         self._graphed: Inner = recordable.graphed

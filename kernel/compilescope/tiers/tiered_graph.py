@@ -19,9 +19,9 @@ from ..report.problem import Problem
 from ..report.tiers import GraphTiers, SwapGain, Tier, TierName
 from ..torch_api.dynamo.wrapper_type import Inner
 from ..torch_api.inductor import background_runs
-from ..torch_api.inductor.both_wrappers.compiling import Noticed
+from ..torch_api.inductor.both_wrappers.compiling import InterceptedGraph
 from ..torch_api.inductor.both_wrappers.library import WouldBuildError
-from ..torch_api.inductor.both_wrappers.loading import UnlikeError, load
+from ..torch_api.inductor.both_wrappers.loading import WrappersDifferError, load
 from ..torch_api.inductor.graph_recording import Loaded, end_step
 from ..torch_api.inductor.wrappers.wrapper_launches import count_launches
 from ..torch_api.process.environment import environment
@@ -56,7 +56,9 @@ class TieredGraph:
         Whether CUDA graphs are its third tier.
     """
 
-    def __init__(self, noticed: Noticed, partners: Partners, *, records: bool = False) -> None:
+    def __init__(
+        self, noticed: InterceptedGraph, partners: Partners, *, records: bool = False
+    ) -> None:
         self.files = CachedFiles(noticed.key)
         self.partners = partners
         self._compiled = weakref.ref(noticed.compiled)
@@ -233,7 +235,7 @@ class TieredGraph:
         try:
             with background.releasing_gil_sooner():
                 loaded = self._load(compiled, gives_way=True)
-        except UnlikeError as error:
+        except WrappersDifferError as error:
             self.files.forget_result()
             self.reject("cannot be used", f"It was built, but {error}.", remedy=_REPORT)
             return

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ..analysis.wrapper.default_sides import beside, default_sides, has_cpp_wrapper
+from ..analysis.wrapper.default_sides import default_sides, has_cpp_wrapper, other_side
 from ..report import Code, Compilation, Region, Report, VariantReport, is_record
 
 
@@ -75,9 +75,9 @@ def pairs(report: Report, left: str | None = None, right: str | None = None) -> 
             is_cpp = at_left is not None and has_cpp_wrapper(at_left)
             at_left, at_right = (None, at_right) if is_cpp else (at_left, None)
     elif at_left is None and at_right is not None:
-        at_left = beside(variants, at_right)
+        at_left = other_side(variants, at_right)
     elif at_right is None and at_left is not None:
-        at_right = beside(variants, at_left)
+        at_right = other_side(variants, at_left)
     lefts = _sides(report, left, at_left, "python")
     rights = _sides(report, right, at_right, "cpp")
     if lefts and rights and not (left and right) and not _is_comparable(at_left, at_right):

@@ -15,7 +15,7 @@ from ..report import Compilation, Node
 from ..torch_api.trace.graphs import collecting
 
 
-class Watched(msgspec.Struct, kw_only=True):
+class RecordedCompilations(msgspec.Struct, kw_only=True):
     """The recorded compilations; filled while the block runs."""
 
     records: list[Record] = []
@@ -34,8 +34,8 @@ class Watched(msgspec.Struct, kw_only=True):
 
 
 @contextmanager
-def watching() -> Iterator[Watched]:
+def watching() -> Iterator[RecordedCompilations]:
     """Records the compilations of the code in the block. Changes nothing about them."""
-    watched = Watched()
+    watched = RecordedCompilations()
     with recording(watched.records, shared=True), collecting(watched.nodes):
         yield watched

@@ -7,7 +7,7 @@ import psutil
 import pytest
 import torch.distributed as dist
 from compilescope import CompilescopeError, ranks
-from compilescope.distributed.remote_report import Elsewhere
+from compilescope.distributed.remote_report import RemoteSubject
 from compilescope.report import Rank, Report
 from compilescope.report.saving.storage import from_json
 from compilescope.report.variant import Variant
@@ -51,7 +51,7 @@ def test_a_model_that_trains_under_ddp_is_built_on_both_ranks() -> None:
         assert called.outside
         assert (called.operator, called.direction) == ("c10d.allreduce_", "backward")
         assert rank_of(report).same, rank_of(report).differences
-        assert isinstance(session().inspection(report.subject.id), Elsewhere)
+        assert isinstance(session().inspection(report.subject.id), RemoteSubject)
         assert from_json(report.to_json()).rank == report.rank
     with pytest.raises(CompilescopeError, match="rank 0 of 2, which has ended"):
         session().panel_jobs.run(reports[0].subject.id)

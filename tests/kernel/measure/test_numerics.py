@@ -14,10 +14,10 @@ import torch
 from compilescope.builds.comparison.call_result import outcome_of
 from compilescope.measure.numerics import TOLERANCES, compare, gradients
 from compilescope.measure.rounding_errors import (
-    Truth,
+    ExactValues,
     accept_rounding_errors,
     as_good,
-    compare_with_truth,
+    compare_with_exact_values,
     why_unreliable,
 )
 from compilescope.report import OutputError
@@ -177,8 +177,8 @@ def test_a_float_may_be_as_wrong_as_eagers_is() -> None:
     """A loss in bfloat16 is farther from eager's than a float's tolerance."""
     expected, actual = {"output": 2.53125}, {"output": 2.515625}
     assert not only(compare(expected, actual)).ok
-    truth = Truth({"output": torch.tensor(2.5235, dtype=torch.float64)})
-    (error,) = compare_with_truth(expected, actual, truth)
+    truth = ExactValues({"output": torch.tensor(2.5235, dtype=torch.float64)})
+    (error,) = compare_with_exact_values(expected, actual, truth)
     assert error.ok
     assert error.eager_reference_abs == pytest.approx(2.53125 - 2.5235)
     errors = compare(expected, actual)
@@ -244,7 +244,9 @@ def test_gradients_are_copies_with_names() -> None:
 def against_truth(
     truth: torch.Tensor, eager: torch.Tensor, variant: torch.Tensor, path: str = "output"
 ) -> OutputError:
-    return only(compare_with_truth({path: eager}, {path: variant}, Truth({path: truth})))
+    return only(
+        compare_with_exact_values({path: eager}, {path: variant}, ExactValues({path: truth}))
+    )
 
 
 def rounded(count: int, seed: int, scale: float = 1e-3) -> tuple[torch.Tensor, torch.Tensor]:
@@ -316,9 +318,11 @@ def test_what_has_no_higher_precision_has_no_reference() -> None:
 
 def test_a_truth_that_is_another_computation_is_not_believed() -> None:
     values = torch.rand(100) + 1
-    assert why_unreliable({"a": values}, Truth({"a": values.double() + 1e-6})) == ""
-    assert "random numbers" in why_unreliable({"a": values}, Truth({"a": values.double() * 1.1}))
-    assert why_unreliable({"a": values.half()}, Truth({"a": values.double() * 1.1})) == ""
+    assert why_unreliable({"a": values}, ExactValues({"a": values.double() + 1e-6})) == ""
+    assert "random numbers" in why_unreliable(
+        {"a": values}, ExactValues({"a": values.double() * 1.1})
+    )
+    assert why_unreliable({"a": values.half()}, ExactValues({"a": values.double() * 1.1})) == ""
 
 
 def test_half_complex_numbers_are_compared() -> None:

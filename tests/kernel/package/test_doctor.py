@@ -25,7 +25,7 @@ from compilescope.checks import (
     triton,
     versions,
 )
-from compilescope.checks.context import Ground, ok
+from compilescope.checks.context import CheckContext, ok
 from compilescope.checks.examination import SUBJECTS, Examination, run_check
 from compilescope.comms import checkups, messages
 from compilescope.report import Environment
@@ -37,8 +37,8 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
-def ground(tmp_path: Path) -> Ground:
-    return Ground(folder=tmp_path)
+def check_context(tmp_path: Path) -> CheckContext:
+    return CheckContext(folder=tmp_path)
 
 
 @pytest.fixture(scope="module")
@@ -77,12 +77,12 @@ def test_what_is_found_is_shown_as_text() -> None:
     assert "<u>" not in html
 
 
-def broken(_: Ground) -> Check:
+def broken(_: CheckContext) -> Check:
     raise LookupError("no such disk")
 
 
-def test_a_check_that_fails_itself_is_a_row(ground: Ground) -> None:
-    check = run_check(broken, ground, "Disks")
+def test_a_check_that_fails_itself_is_a_row(check_context: CheckContext) -> None:
+    check = run_check(broken, check_context, "Disks")
     assert (check.name, check.subject, check.state) == ("broken", "Disks", "problem")
     assert "LookupError: no such disk" in check.finding
     assert "Traceback" in check.detail
@@ -91,7 +91,7 @@ def test_a_check_that_fails_itself_is_a_row(ground: Ground) -> None:
 def test_what_does_not_end_is_said_to_be_unfinished() -> None:
     begun, let_go = threading.Event(), threading.Event()
 
-    def hangs(_: Ground) -> Check:
+    def hangs(_: CheckContext) -> Check:
         begun.set()
         let_go.wait()
         return ok("hangs", "now")
@@ -118,20 +118,24 @@ def test_what_does_not_end_is_said_to_be_unfinished() -> None:
     ],
 )
 def test_a_python_without_optimizations(
-    options: str | None, prefix: str, state: str, ground: Ground, monkeypatch: pytest.MonkeyPatch
+    options: str | None,
+    prefix: str,
+    state: str,
+    check_context: CheckContext,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(sysconfig, "get_config_var", lambda name: options)
     monkeypatch.setattr(sys, "base_prefix", prefix)
-    check = versions.python_version(ground)
+    check = versions.python_version(check_context)
     assert check.state == state
     assert ("--enable-optimizations" in check.remedy) == (state == "warning")
 
 
-def test_without_a_compiler(ground: Ground, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_compiler(check_context: CheckContext, monkeypatch: pytest.MonkeyPatch) -> None:
     import torch._inductor.config as config
 
     with config.patch({"cpp.cxx": ("/nowhere/g++",)}):
-        check = compiler.inductor_compiler(ground)
+        check = compiler.inductor_compiler(check_context)
     assert check.state == "problem"
     assert "CXX" in check.remedy or "xcode" in check.remedy
 
@@ -153,63 +157,63 @@ def lame(tmp_path: Path) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("lame")
-def test_a_compiler_that_lacks_things(ground: Ground) -> None:
+def test_a_compiler_that_lacks_things(check_context: CheckContext) -> None:
     for look in (compiler.compiles, openmp.compiles, headers.python_headers):
-        check = look(ground)
+        check = look(check_context)
         assert check.state == "problem", check
         assert "omp.h" in check.finding
         assert check.remedy
         assert check.detail
-    assert precompiled.works(ground).state == "warning"
+    assert precompiled.works(check_context).state == "warning"
 
 
 def test_a_cache_folder_that_cannot_be_made(
-    ground: Ground, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    check_context: CheckContext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "file").write_text("in the way", encoding="utf-8")
     monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path / "file" / "caches"))
-    check = caches.writable(ground)
+    check = caches.writable(check_context)
     assert check.state == "problem"
     assert "TORCHINDUCTOR_CACHE_DIR" in check.remedy
 
 
 def test_how_much_a_cache_folder_holds(
-    ground: Ground, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    check_context: CheckContext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path / "caches"
     folder.mkdir()
     (folder / "a").write_bytes(b"x" * 10_000_000)
     monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(folder))
-    assert caches.size(ground).finding == "1 files, 0.01 GB"
+    assert caches.size(check_context).finding == "1 files, 0.01 GB"
 
 
 def test_variables_that_change_torch_compile(
-    ground: Ground, monkeypatch: pytest.MonkeyPatch
+    check_context: CheckContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TORCHINDUCTOR_FORCE_DISABLE_CACHE", "1")
-    check = environment.environment(ground)
+    check = environment.environment(check_context)
     assert check.state == "warning"
     assert "TORCHINDUCTOR_FORCE_DISABLE_CACHES?" in check.finding
     assert "TORCHINDUCTOR_CPP_WRAPPER" in variables.read_by_torch()
 
     monkeypatch.delenv("TORCHINDUCTOR_FORCE_DISABLE_CACHE")
     monkeypatch.setenv("TORCHDYNAMO_DISABLE", "1")
-    check = environment.switched_on(ground)
+    check = environment.switched_on(check_context)
     assert check.state == "problem"
     assert "TORCHDYNAMO_DISABLE" in check.finding
 
 
 def test_versions_of_the_panel_and_the_kernel(tmp_path: Path) -> None:
-    other = Ground(folder=tmp_path, front_end="0.0.1")
+    other = CheckContext(folder=tmp_path, front_end="0.0.1")
     assert notebook.front_end(other).state == "problem"
-    same = Ground(folder=tmp_path, front_end=cs.__version__)
+    same = CheckContext(folder=tmp_path, front_end=cs.__version__)
     assert notebook.front_end(same).state == "ok"
 
 
 def test_subshells(tmp_path: Path) -> None:
     def state(features: list[str]) -> str:
         info = {"supported_features": features}
-        return notebook.subshells(Ground(folder=tmp_path, kernel_info=info)).state
+        return notebook.subshells(CheckContext(folder=tmp_path, kernel_info=info)).state
 
     assert state(["debugger", "kernel subshells"]) == "ok"
     assert state(["debugger"]) == "warning"
@@ -220,11 +224,11 @@ def test_subshells(tmp_path: Path) -> None:
     ("asked", "state"), [("triton~=0.1.2", "warning"), ("triton>=1", "ok"), ("triton", "ok")]
 )
 def test_the_triton_that_torch_asks_for(
-    ground: Ground, monkeypatch: pytest.MonkeyPatch, asked: str, state: str
+    check_context: CheckContext, monkeypatch: pytest.MonkeyPatch, asked: str, state: str
 ) -> None:
     lines = ["numpy", f'{asked}; platform_system == "Linux"']
     monkeypatch.setattr(triton.metadata, "requires", lambda name: lines)
-    assert triton.fits(ground).state == state
+    assert triton.fits(check_context).state == state
 
 
 @pytest.mark.parametrize(
@@ -237,20 +241,24 @@ def test_the_triton_that_torch_asks_for(
     ],
 )
 def test_the_triton_of_a_torch_that_asks_for_none(
-    ground: Ground, monkeypatch: pytest.MonkeyPatch, torch: str, version: str | None, state: str
+    check_context: CheckContext,
+    monkeypatch: pytest.MonkeyPatch,
+    torch: str,
+    version: str | None,
+    state: str,
 ) -> None:
     here = Environment(torch=torch, triton=version)
     monkeypatch.setattr(triton.metadata, "requires", lambda name: ["sympy"])
     monkeypatch.setattr(triton, "environment", lambda: here)
-    check = triton.fits(ground)
+    check = triton.fits(check_context)
     assert check.state == state
     if state == "warning":
         assert check.finding == "torch 2.13.0+cpu was built for triton==3.7.1; installed is 3.9.0."
         assert check.remedy == "pip install 'triton==3.7.1'"
 
 
-def test_triton_compiles_without_a_gpu(ground: Ground) -> None:
-    check = triton.compiles(ground)
+def test_triton_compiles_without_a_gpu(check_context: CheckContext) -> None:
+    check = triton.compiles(check_context)
     assert check.state == "ok", check
     assert "bytes of machine code" in check.finding
 
@@ -260,7 +268,7 @@ def test_the_panel_is_answered_at_once_and_asks_until_all_is_done(
 ) -> None:
     release = threading.Event()
 
-    def wait(_: Ground) -> Check:
+    def wait(_: CheckContext) -> Check:
         release.wait()
         return ok("wait", "released")
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from compilescope import extras
 from compilescope.checks import notebook, versions
-from compilescope.checks.context import Ground
+from compilescope.checks.context import CheckContext
 from compilescope.report import Compilation, Kernel, VariantReport
 from compilescope.report.variant import Variant
 from compilescope.targets import checking
@@ -57,7 +57,7 @@ def without(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 def test_the_doctor_says_what_may_be_missing(without: Any, tmp_path: Path) -> None:
     without("plotly", "jupyterlab")
-    check = versions.own_requirements(Ground(folder=tmp_path))
+    check = versions.own_requirements(CheckContext(folder=tmp_path))
     assert check.state == "not needed"
     assert (
         "There is no panel: JupyterLab is not installed (pip install jupyterlab)." in check.finding
@@ -65,7 +65,7 @@ def test_the_doctor_says_what_may_be_missing(without: Any, tmp_path: Path) -> No
     assert "(pip install plotly)" in check.finding
 
     without("msgspec", "plotly")
-    check = versions.own_requirements(Ground(folder=tmp_path))
+    check = versions.own_requirements(CheckContext(folder=tmp_path))
     assert check.state == "warning"
     assert "msgspec" in check.finding
     assert "plotly" not in check.finding
@@ -73,8 +73,8 @@ def test_the_doctor_says_what_may_be_missing(without: Any, tmp_path: Path) -> No
 
 def test_switches_are_missed_in_a_notebook_alone(without: Any, tmp_path: Path) -> None:
     without("ipywidgets")
-    assert notebook.widgets(Ground(folder=tmp_path)).state == "not needed"
-    check = notebook.widgets(Ground(folder=tmp_path, kernel_info={}))
+    assert notebook.widgets(CheckContext(folder=tmp_path)).state == "not needed"
+    check = notebook.widgets(CheckContext(folder=tmp_path, kernel_info={}))
     assert check.state == "warning"
     assert "no switches" in check.finding
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import filelock
 import pytest
 from compilescope.processes import warm_headers, warm_headers_child
-from compilescope.processes.warm_headers import Warming
+from compilescope.processes.warm_headers import Precompilation
 from compilescope.torch_api.inductor import headers
 
 PRECOMPILE = (
@@ -24,8 +24,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "headers"
 
 
-def begun(code: str) -> Warming:
-    warming = Warming(("-c", code))
+def begun(code: str) -> Precompilation:
+    warming = Precompilation(("-c", code))
     warming.thread.start()
     return warming
 
@@ -61,21 +61,21 @@ def test_stopping_ends_the_process_however_far_it_is(folder: Path) -> None:
 
 
 @pytest.fixture
-def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Warming]]:
-    warmings: list[Warming] = []
+def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Precompilation]]:
+    warmings: list[Precompilation] = []
 
-    def make() -> Warming:
-        warmings.append(Warming(("-c", WAIT)))
+    def make() -> Precompilation:
+        warmings.append(Precompilation(("-c", WAIT)))
         return warmings[-1]
 
-    monkeypatch.setattr(warm_headers, "Warming", make)
+    monkeypatch.setattr(warm_headers, "Precompilation", make)
     monkeypatch.delenv(warm_headers.SETTING)
     yield warmings
     warm_headers.stop()
 
 
 def test_one_is_under_way_at_most_and_the_setting_turns_it_off(
-    folder: Path, started: list[Warming], monkeypatch: pytest.MonkeyPatch
+    folder: Path, started: list[Precompilation], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(warm_headers.SETTING, "0")
     warm_headers.start()
@@ -99,6 +99,6 @@ def test_what_builds_take_is_noted(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     with headers.recording_headers() as result:
         assert headers.codecache._precompile_header("wrapper.h") == str(header)
     assert result == [tmp_path / "a.h.gch"]
-    warm_headers_child.note(result, tmp_path / "marker.txt")
+    warm_headers_child.write_marker(result, tmp_path / "marker.txt")
     assert warm_headers.is_warm(tmp_path / "marker.txt")
     assert sorted(file.name for file in tmp_path.iterdir()) == ["a.h", "a.h.gch", "marker.txt"]

@@ -14,7 +14,7 @@ from compilescope.analysis.figures.time_words import time_text
 from compilescope.jobs.jobs import Job, Jobs
 from compilescope.jobs.runner import Work
 from compilescope.progress import history
-from compilescope.progress.history import History, Usual
+from compilescope.progress.history import History, UsualDuration
 from compilescope.progress.progress import Progress
 from compilescope.session.session import Session
 from compilescope.views import progress
@@ -31,7 +31,7 @@ def test_the_last_times_count_and_another_kernel_knows_them(tmp_path: Path) -> N
     history = History(tmp_path)
     for seconds in (500, 30, 41, 39, 33, 36):
         history.add("build", seconds)
-    assert History(tmp_path).usual("build") == Usual(about_s=35, longest_s=41)
+    assert History(tmp_path).usual("build") == UsualDuration(about_s=35, longest_s=41)
     assert history.usual("measure") is None
     assert [file.name for file in tmp_path.iterdir()] == ["history.json"]
 
@@ -51,7 +51,7 @@ def test_a_damaged_file_counts_as_empty(tmp_path: Path, text: str) -> None:
     history = History(tmp_path)
     assert history.usual("build") is None
     history.add("build", 9)
-    assert history.usual("build") == Usual(about_s=9, longest_s=9)
+    assert history.usual("build") == UsualDuration(about_s=9, longest_s=9)
 
 
 def test_a_folder_that_cannot_be_written_costs_the_estimate_alone(tmp_path: Path) -> None:
@@ -66,13 +66,15 @@ def test_a_folder_that_cannot_be_written_costs_the_estimate_alone(tmp_path: Path
     [
         (0.4, None, ""),
         (12.9, None, "12 s"),
-        (0.4, Usual(about_s=40, longest_s=45), "expected: about 40 s"),
-        (12.9, Usual(about_s=80, longest_s=90), "12 s of about 1 min 20 s"),
-        (42.0, Usual(about_s=40, longest_s=45), "42 s"),
-        (125.0, Usual(about_s=40, longest_s=45), "2 min 05 s, longer than expected"),
+        (0.4, UsualDuration(about_s=40, longest_s=45), "expected: about 40 s"),
+        (12.9, UsualDuration(about_s=80, longest_s=90), "12 s of about 1 min 20 s"),
+        (42.0, UsualDuration(about_s=40, longest_s=45), "42 s"),
+        (125.0, UsualDuration(about_s=40, longest_s=45), "2 min 05 s, longer than expected"),
     ],
 )
-def test_the_words_for_the_time_that_passes(elapsed: float, usual: Usual | None, text: str) -> None:
+def test_the_words_for_the_time_that_passes(
+    elapsed: float, usual: UsualDuration | None, text: str
+) -> None:
     assert time_text(elapsed, usual) == text
 
 
@@ -98,7 +100,7 @@ def test_a_cell_shows_the_time_within_a_step_and_nothing_once_it_has_ended(
     monkeypatch.setattr(progress, "_CLOCK_S", 0.001)
     line = progress.Line()
     line.start()
-    usual = Usual(about_s=4000, longest_s=4500)
+    usual = UsualDuration(about_s=4000, longest_s=4500)
     line.show(Progress(step="building", began=time.monotonic() - 12.5, usual=usual))
     ticked.wait()
     line.clear()
@@ -115,8 +117,10 @@ def test_a_cell_shows_the_time_within_a_step_and_nothing_once_it_has_ended(
 def test_a_second_job_in_a_cell_goes_on_with_the_time_of_the_first() -> None:
     line = progress.Line()
     began = time.monotonic() - 125.5
-    line.show(Progress(step="timing", began=began, usual=Usual(about_s=400, longest_s=450)))
-    later = Progress(step="layers", began=began + 120, usual=Usual(about_s=20, longest_s=20))
+    line.show(Progress(step="timing", began=began, usual=UsualDuration(about_s=400, longest_s=450)))
+    later = Progress(
+        step="layers", began=began + 120, usual=UsualDuration(about_s=20, longest_s=20)
+    )
     line.show(later)
     assert line._words(later) == "2 min 05 s"
 
@@ -216,7 +220,7 @@ def test_a_job_knows_its_like_and_only_what_is_done_is_kept() -> None:
     job = jobs.new("f", ["python"], Work())
     with jobs.running(job, steps.append) as monitor:
         monitor.step("tracing")
-    assert job.usual == Usual(about_s=20, longest_s=20)
+    assert job.usual == UsualDuration(about_s=20, longest_s=20)
     assert steps[0].usual == job.usual
     assert steps[0].began == pytest.approx(job.since)
     assert jobs.has_built
@@ -225,9 +229,9 @@ def test_a_job_knows_its_like_and_only_what_is_done_is_kept() -> None:
     with jobs.running(cancelled) as monitor:
         monitor.cancel()
         monitor.step("tracing")
-    assert history.usual("test of g") == Usual(about_s=20, longest_s=20)
+    assert history.usual("test of g") == UsualDuration(about_s=20, longest_s=20)
     # The short one pulls the median down to where nothing is said.
-    assert history.usual("test of f") == Usual(about_s=10, longest_s=20)
+    assert history.usual("test of f") == UsualDuration(about_s=10, longest_s=20)
 
 
 def test_a_kind_is_of_the_work_the_variants_the_size_and_the_machine() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from compilescope.readers.lazy_trace import Trace
-from compilescope.readers.lost_time import Spent, lost_time
+from compilescope.readers.lost_time import CompileSeconds, lost_time
 from compilescope.readers.trace_summary import summary_of
 from compilescope.report import (
     Break,
@@ -46,7 +46,9 @@ def test_each_second_is_counted_under_one_cause() -> None:
         breaks=[DistinctBreak(cause=cause, count=3, after=["2/0"])],
         problems=[Problem(severity="error", what="it failed", facts={"compilation": "1/2"})],
     )
-    spent = {compilation.id: Spent(inductor_s=1.5) for compilation in variant.compilations[:6]}
+    spent = {
+        compilation.id: CompileSeconds(inductor_s=1.5) for compilation in variant.compilations[:6]
+    }
     for restarted in ("1/2", "2/0"):
         spent[restarted].restarted_s = 0.5
     lost = [

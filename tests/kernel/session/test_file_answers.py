@@ -12,7 +12,7 @@ from typing import Any
 import compilescope as cs
 import msgspec
 from compilescope.comms import messages, report_without_texts
-from compilescope.comms.clients import plain
+from compilescope.comms.clients import to_builtins
 from compilescope.report import Report
 from compilescope.report.errors import CompilescopeError
 
@@ -54,7 +54,7 @@ def artifact(report: Report, which: dict[str, str], name: str) -> messages.Messa
 
 def test_the_kept_answers_are_the_kernels() -> None:
     answers = [
-        {"report": name, "command": command, "arguments": arguments, "answer": plain(answer)}
+        {"report": name, "command": command, "arguments": arguments, "answer": to_builtins(answer)}
         for name in REPORTS
         for command, arguments, answer in answered(stored(name))
     ]

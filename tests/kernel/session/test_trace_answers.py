@@ -16,7 +16,7 @@ import compilescope as cs
 import pytest
 from compilescope.cli.page_server import REQUESTS, PageServer
 from compilescope.comms import report_parts, report_without_texts
-from compilescope.comms.clients import plain
+from compilescope.comms.clients import to_builtins
 from compilescope.comms.trace_answers import TraceAnswers
 from compilescope.report.errors import CompilescopeError
 
@@ -54,7 +54,7 @@ def test_parts_texts_and_graphs_are_those_of_the_whole_report(answers: TraceAnsw
     first = answers.answer(request("get_compilation", **place, parts=["kernels", "guards"]))
     assert first.reply.result is not None
     whole = report_parts.compilation(report, variant.name, "0/0", ["kernels", "guards"])
-    assert first.reply.result["compilation"] == plain(whole)  # type: ignore[arg-type]
+    assert first.reply.result["compilation"] == to_builtins(whole)  # type: ignore[arg-type]
     # There is more to list since, and the panel is told so once.
     (event,) = first.events
     assert (event["event"], event["data"]["revision"]) == ("report_changed", 2)
@@ -69,7 +69,7 @@ def test_parts_texts_and_graphs_are_those_of_the_whole_report(answers: TraceAnsw
     assert nodes == len(report.compilation("0/0").graphs["dynamo"].nodes)
     summarized.compilations[0].nodes = nodes
     assert outlined["compilations"] == [
-        plain(compilation) for compilation in summarized.compilations
+        to_builtins(compilation) for compilation in summarized.compilations
     ]
     assert {"kernels", "graphs", "guards"} <= set(outlined["filled"])
 

@@ -13,7 +13,7 @@ from compilescope.builds.comparison import compare_with_eager
 from compilescope.builds.comparison.call_result import outcome_of
 from compilescope.builds.comparison.compare_with_eager import Reference, is_mismatch
 from compilescope.isolation.user_state import preserved
-from compilescope.measure.rounding_errors import Truth, why_unreliable
+from compilescope.measure.rounding_errors import ExactValues, why_unreliable
 from compilescope.report import Report
 from compilescope.torch_api.operators.calls import recorded
 from compilescope.torch_api.operators.double_precision import (
@@ -250,11 +250,11 @@ def test_higher_order_operators_run_under_every_mode() -> None:
 
 @pytest.mark.parametrize("result", [0.0, 1e300, float("nan")])
 def test_a_reference_that_is_whatever_was_in_memory_is_not_believed(result: float) -> None:
-    truth = Truth({"output": torch.full((50,), result, dtype=torch.float64)})
+    truth = ExactValues({"output": torch.full((50,), result, dtype=torch.float64)})
     assert "not torch's operators" in why_unreliable({"output": torch.randn(50)}, truth)
     # Zero, but for the rounding.
     assert not why_unreliable(
-        {"output": torch.randn(50) * 1e-8}, Truth({"output": torch.zeros(50)})
+        {"output": torch.randn(50) * 1e-8}, ExactValues({"output": torch.zeros(50)})
     )
 
 

@@ -16,7 +16,7 @@ from compilescope.session.session import Session
 from compilescope.studies import table
 from compilescope.studies.context import StudyContext
 from compilescope.studies.deploy import candidates, deploy, ways
-from compilescope.studies.deploy.course import Course
+from compilescope.studies.deploy.deploy_progress import DeployProgress
 from compilescope.views.rows import deploy as rows
 from torch import nn
 
@@ -32,10 +32,14 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     names: list[str] = []
 
     def measure(
-        context: StudyContext, way: deploy.DeployWay, task: bytes, device: str, course: Course
+        context: StudyContext,
+        way: deploy.DeployWay,
+        task: bytes,
+        device: str,
+        deploy_progress: DeployProgress,
     ) -> None:
         names.append(way.name)
-        step, fraction = course.step(way, "cold")
+        step, fraction = deploy_progress.step(way, "cold")
         context.monitor.step(step, variant=context.report.name, fraction=fraction)
         way.cold_s, way.call_us = 1.0, 10.0
 
@@ -113,29 +117,29 @@ def test_an_estimate_names_its_basis() -> None:
     eager, whole, filtered, aot = measured = [
         by_name[name] for name in (ways.EAGER, ways.WHOLE, ways.NO_GUARDS, ways.AOT)
     ]
-    course = Course(measured, report)
-    assert course.step(eager, "cached")[0].endswith(
+    deploy_progress = DeployProgress(measured, report)
+    assert deploy_progress.step(eager, "cached")[0].endswith(
         "later calls; estimated for all: at least 1 min 00 s"
     )
     eager.took_s, whole.took_s = 3.0, 41.0
-    course.end(eager)
-    assert course.step(whole, "cold")[0].endswith(
+    deploy_progress.end(eager)
+    assert deploy_progress.step(whole, "cold")[0].endswith(
         "nothing cached; estimated for all: at least 1 min 00 s"
     )
-    course.end(whole)
-    step, fraction = course.step(filtered, "shipped")
+    deploy_progress.end(whole)
+    step, fraction = deploy_progress.step(filtered, "shipped")
     assert step == (
         "way 3 of 4, no guards: as shipped; about 80 s left if each takes 41 s, as so far"
     )
     assert fraction == pytest.approx((2 + 1 / 3) / 4)
-    more = Course([whole, by_name["C++ wrapper"]], variant_of())
+    more = DeployProgress([whole, by_name["C++ wrapper"]], variant_of())
     more.end(whole)
     assert more.step(by_name["C++ wrapper"], "cold")[0].endswith(
         "about 40 s left if each takes 41 s, as so far (C++ wrapper may take longer)"
     )
     filtered.took_s, aot.took_s = 30.0, 90.0
     report.ways = measured
-    again = Course([whole, aot], report)
+    again = DeployProgress([whole, aot], report)
     assert again.step(whole, "cold")[0].endswith("; about 2 min left if as fast as last time")
 
 

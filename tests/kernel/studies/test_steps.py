@@ -15,7 +15,7 @@ from compilescope.measure.steps import Round, step_times
 from compilescope.progress.progress import Monitor
 from compilescope.report import Compilation, Report, Step, Steps, VariantReport
 from compilescope.studies import steps as study_steps
-from compilescope.studies.step_marks import CALIBRATING, Marked, marked
+from compilescope.studies.step_marks import CALIBRATING, MarkedText, marked
 from compilescope.torch_api.inductor.wrappers import marked_wrappers
 from torch._inductor.codecache import CppPythonBindingsCodeCache
 
@@ -131,7 +131,7 @@ def test_marks_stand_between_statements(path: Path) -> None:
             assert marked.text.count(marked_wrappers.CPP_HEAD.format(count=len(marked.slots))) == 1
 
 
-def checked(text: str, artifact: Literal["python", "cpp"], mark: str) -> Marked:
+def checked(text: str, artifact: Literal["python", "cpp"], mark: str) -> MarkedText:
     result = marked(text, artifact)
     assert result is not None
     assert result.slots.count(None) == CALIBRATING - 1

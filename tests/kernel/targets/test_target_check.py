@@ -18,10 +18,10 @@ from compilescope.report import Compilation, Kernel, TargetReport, VariantReport
 from compilescope.report.target import KernelCheck
 from compilescope.targets import checking, known_devices, target_variants
 from compilescope.targets.check_request import (
-    CheckAsked,
-    CheckGiven,
-    GraphsAsked,
-    GraphsGiven,
+    CheckReply,
+    CheckRequest,
+    GraphsReply,
+    GraphsRequest,
     Limits,
 )
 from compilescope.targets.only_triton import LIBRARY
@@ -167,8 +167,8 @@ class Unable:
 
     def ask(self, target: str, kind: str, *rest: Any, **named: Any) -> bytes:
         self.kinds.append(kind)
-        no_graph = GraphsGiven(graphs=pickle.dumps([]), why="torch generates no Python wrapper")
-        return msgspec.msgpack.encode(no_graph if kind == "graphs" else CheckGiven(checks={}))
+        no_graph = GraphsReply(graphs=pickle.dumps([]), why="torch generates no Python wrapper")
+        return msgspec.msgpack.encode(no_graph if kind == "graphs" else CheckReply(checks={}))
 
 
 def test_a_shared_check_keeps_its_reason_and_is_of_these_kernels() -> None:
@@ -316,19 +316,19 @@ def lowered(fn: Callable[..., Any], args: Sequence[Any]) -> list[LoweredGraph]:
     """The graphs of a subject, as they go to the interpreter."""
     shipment = target_variants.Shipment(fn, args, {}, [])
     variant = cloudpickle.dumps(cs.Variant(target="h100"))
-    graphs_asked = GraphsAsked(variant=variant, call=shipment.packed())
+    graphs_asked = GraphsRequest(variant=variant, call=shipment.packed())
     answer = shared_pool().ask("h100", "graphs", msgspec.msgpack.encode(graphs_asked), Monitor())
-    decoded = msgspec.msgpack.decode(answer, type=GraphsGiven)
+    decoded = msgspec.msgpack.decode(answer, type=GraphsReply)
     assert decoded.why == ""
     graphs: list[LoweredGraph] = pickle.loads(decoded.graphs)
     return graphs
 
 
 def ask_check(graphs: list[LoweredGraph]) -> dict[str, KernelCheck]:
-    check_asked = CheckAsked(graphs=pickle.dumps(graphs), limits=PATIENT)
+    check_asked = CheckRequest(graphs=pickle.dumps(graphs), limits=PATIENT)
     payload = msgspec.msgpack.encode(check_asked)
     answer = shared_pool().ask("h100", "check", payload, Monitor(), role="interpreter")
-    return msgspec.msgpack.decode(answer, type=CheckGiven).checks
+    return msgspec.msgpack.decode(answer, type=CheckReply).checks
 
 
 def outcomes(graphs: list[LoweredGraph]) -> set[str]:

@@ -15,7 +15,7 @@ from compilescope.progress.progress import Monitor
 from compilescope.report.target import Decision
 from compilescope.report.variant import Variant
 from compilescope.targets import known_devices, packed_call
-from compilescope.targets.sources_request import SourcesAsked, SourcesGiven
+from compilescope.targets.sources_request import SourcesReply, SourcesRequest
 from compilescope.targets.worker_pool import shared_pool
 from torch import nn
 from torch.nn import functional
@@ -33,27 +33,27 @@ CPU = Make("cpu")
 
 def ask(
     target: str, fn: Callable[..., Any], args: tuple[Any, ...], variant: Variant | None = None
-) -> SourcesGiven:
+) -> SourcesReply:
     """The code that a target's process generates for a call."""
-    question = SourcesAsked(
+    question = SourcesRequest(
         name="variant",
         variant=pickle.dumps(variant or Variant()),
         call=packed_call.pack(fn, args, {}, SavedModes().now()),
     )
     answer = shared_pool().ask(target, "sources", msgspec.msgpack.encode(question), Monitor())
-    return msgspec.msgpack.decode(answer, type=SourcesGiven)
+    return msgspec.msgpack.decode(answer, type=SourcesReply)
 
 
-def code_of(given: SourcesGiven) -> str:
+def code_of(given: SourcesReply) -> str:
     (*_, last) = given.compilations
     return last.code.python or last.code.cpp or ""
 
 
-def decisions_of(given: SourcesGiven) -> list[Decision]:
+def decisions_of(given: SourcesReply) -> list[Decision]:
     return [decision for compilation in given.compilations for decision in compilation.decisions]
 
 
-def decided(given: SourcesGiven, kind: str) -> Decision:
+def decided(given: SourcesReply, kind: str) -> Decision:
     (result,) = [decision for decision in decisions_of(given) if decision.kind == kind]
     return result
 

@@ -197,7 +197,7 @@ def _nodes(graph: Graph, only: Counter[str]) -> str:
     listed = [
         f"{number} times {name}" if number > 1 else name for name, number in only.most_common()
     ]
-    return f"{text}, only here: {_some(listed)}"
+    return f"{text}, only here: {_first_few(listed)}"
 
 
 def _resized(left: Graph, right: Graph) -> tuple[str, str] | None:
@@ -252,7 +252,7 @@ def _expressions(guards: Sequence[Guard]) -> Counter[str]:
 
 def _count(number: int, only: Counter[str]) -> str:
     counted = whole_number(number)
-    return f"{counted}, only here: {_some(list(only))}" if only else counted
+    return f"{counted}, only here: {_first_few(list(only))}" if only else counted
 
 
 def _breaks(baseline: Compilation, compilation: Compilation) -> Iterator[Change]:
@@ -263,16 +263,16 @@ def _breaks(baseline: Compilation, compilation: Compilation) -> Iterator[Change]
         yield Change(
             kind="breaks",
             what=f"graph breaks of {compilation.id}",
-            baseline=_some(left) or "none",
-            here=_some(right) or "none",
+            baseline=_first_few(left) or "none",
+            here=_first_few(right) or "none",
         )
 
 
 def _ids(compilations: Iterable[Compilation]) -> str:
-    return _some([compilation.id for compilation in compilations])
+    return _first_few([compilation.id for compilation in compilations])
 
 
-def _some(texts: Sequence[str]) -> str:
+def _first_few(texts: Sequence[str]) -> str:
     more = f" and {len(texts) - _SHOWN} more" if len(texts) > _SHOWN else ""
     return (
         ", ".join(

@@ -155,7 +155,7 @@ def _where_work_went(
         if partner:
             sentence = f"It also does the work of {_listed(sharing)} {place}."
     kernels = [kernel, *sharing, *([partner] if partner else [])]
-    return " ".join([sentence, *_blamed(kernels, fusions)])
+    return " ".join([sentence, *_responsible_fusions(kernels, fusions)])
 
 
 def _is_same(pair: Pair) -> bool:
@@ -165,7 +165,7 @@ def _is_same(pair: Pair) -> bool:
     )
 
 
-def _blamed(kernels: Sequence[Kernel], fusions: Sequence[str]) -> Iterator[str]:
+def _responsible_fusions(kernels: Sequence[Kernel], fusions: Sequence[str]) -> Iterator[str]:
     for name in fusions:
         mark = _EVIDENCE.get(name)
         if mark is not None and any(mark in kernel.source for kernel in kernels):
@@ -174,11 +174,11 @@ def _blamed(kernels: Sequence[Kernel], fusions: Sequence[str]) -> Iterator[str]:
 
 def _fusions(baseline: VariantReport, variant: VariantReport) -> list[str]:
     """The fusions that are off in exactly one of the two."""
-    off = [set(_off(side.effective)) for side in (baseline, variant)]
+    off = [set(_disabled_fusions(side.effective)) for side in (baseline, variant)]
     return sorted(off[0] ^ off[1])
 
 
-def _off(effective: Sequence[Effective]) -> Iterator[str]:
+def _disabled_fusions(effective: Sequence[Effective]) -> Iterator[str]:
     for setting in effective:
         if setting.setting == "fusions" and setting.differs:
             yield from setting.operators

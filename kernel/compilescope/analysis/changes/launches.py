@@ -29,7 +29,7 @@ def launching(theirs: Kernel, ours: Kernel) -> str:
         settings = [
             f"{name} = {right.get(name, 'none')} for {left.get(name, 'none')}" for name in names
         ]
-        differences.append(f"torch launches it with {_some(settings)}")
+        differences.append(f"torch launches it with {_first_few(settings)}")
     return f"The same code; {'; '.join(differences)}." if differences else ""
 
 
@@ -46,7 +46,7 @@ def _alignments(left: Mapping[str, str], right: Mapping[str, str]) -> Iterator[s
         return
     for hints, side in ((ours - theirs, "here"), (theirs - ours, "there")):
         if hints:
-            names = _some([arguments[place][0] for place, *_ in sorted(hints)])
+            names = _first_few([arguments[place][0] for place, *_ in sorted(hints)])
             yield f"alignment of {names} to 16 bytes is assumed only {side}"
 
 
@@ -59,7 +59,7 @@ def _hints(settings: Mapping[str, str]) -> set[tuple[int, str, int]] | None:
         return None
 
 
-def _some(texts: Sequence[str]) -> str:
+def _first_few(texts: Sequence[str]) -> str:
     more = f" and {len(texts) - _SHOWN} more" if len(texts) > _SHOWN else ""
     return ", ".join(texts[:_SHOWN]) + more
 

@@ -178,7 +178,10 @@ def _of_kernels(
     other_sources = {
         (kernel.direction, kernel.name): yours(kernel.source) for kernel in second.kernels
     }
-    only, missing = _apart(sources, other_sources), _apart(other_sources, sources)
+    only, missing = (
+        _keys_only_in_left(sources, other_sources),
+        _keys_only_in_left(other_sources, sources),
+    )
     if only or missing:
         yield RankDifference(
             what=f"{variant}: kernels of {first.id}",
@@ -202,7 +205,10 @@ def _of_guards(
 ) -> Iterator[RankDifference]:
     guards = {mine(without_counter(guard.expression)): guard for guard in first.guards}
     other_guards = {yours(without_counter(guard.expression)): guard for guard in second.guards}
-    only, missing = _apart(guards, other_guards), _apart(other_guards, guards)
+    only, missing = (
+        _keys_only_in_left(guards, other_guards),
+        _keys_only_in_left(other_guards, guards),
+    )
     if only or missing:
         yield RankDifference(
             what=f"{variant}: guards of {first.id}",
@@ -284,7 +290,7 @@ def first_difference(text: str, other_text: str) -> tuple[int, str, str] | None:
     return None
 
 
-def _apart(left: Mapping[Key, object], right: Mapping[Key, object]) -> list[Key]:
+def _keys_only_in_left(left: Mapping[Key, object], right: Mapping[Key, object]) -> list[Key]:
     return [key for key in left if key not in right]
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from ...progress.history import Usual
+from ...progress.history import UsualDuration
 from ...report.units import elapsed
 
 _ELAPSED = "{elapsed}"
 
 
-def time_words(usual: Usual | None) -> list[tuple[float, str]]:
+def time_words(usual: UsualDuration | None) -> list[tuple[float, str]]:
     """The words for a time that passes, for a display that counts the seconds by itself.
 
     Parameters
@@ -34,7 +34,7 @@ def time_words(usual: Usual | None) -> list[tuple[float, str]]:
     ]
 
 
-def time_text(elapsed_s: float, usual: Usual | None) -> str:
+def time_text(elapsed_s: float, usual: UsualDuration | None) -> str:
     """How long something has taken, and how long it usually takes, if known."""
     begun = [text for from_s, text in time_words(usual) if elapsed_s >= from_s]
     return begun[-1].format(elapsed=elapsed(elapsed_s)) if begun else ""

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal
 
 from ...report import Decomposition, Graph, Node
-from ...torch_api.trace.node_origins import NotedNodes, Trail
+from ...torch_api.trace.node_origins import NodeOrigins, NodesWithOrigins
 from .operation_counts import ITEM
 
-By = Literal["autograd", "decomposition", "dispatch", "pass", "unknown"]
+Mechanism = Literal["autograd", "decomposition", "dispatch", "pass", "unknown"]
 UNKNOWN = (
     "The report was read from a trace, which records where nodes come from, but not whether "
     "the operator's own code or a decomposition added them."
@@ -48,7 +48,7 @@ def find_decompositions(
     for stage in _STAGES:
         if stage in graphs:
             nodes = collected(graphs[stage].text)
-            trails = nodes.trails if isinstance(nodes, NotedNodes) else {}
+            trails = nodes.trails if isinstance(nodes, NodesWithOrigins) else {}
             _traced(stage, _calls(graphs[stage].nodes), trails, dynamo, collector)
     for before, after in _PASSES:
         if before in graphs and after in graphs:
@@ -66,7 +66,7 @@ class _Collector:
         self,
         operator: str,
         into: Iterable[str],
-        by: By,
+        by: Mechanism,
         stage: str,
         nodes: Sequence[Node],
         became: Sequence[Node],
@@ -97,7 +97,7 @@ def _calls(nodes: Iterable[Node]) -> list[Node]:
 def _traced(
     stage: str,
     nodes: Sequence[Node],
-    trails: Mapping[str, Trail],
+    trails: Mapping[str, NodeOrigins],
     dynamo: Mapping[str, Node],
     collector: _Collector,
 ) -> None:
@@ -123,7 +123,7 @@ def _traced(
         operator = " + ".join(dict.fromkeys(node.target for node in sources))
         if not sources or (not backward and _alike(operator, into)):
             continue
-        by: By = "autograd" if backward else "dispatch" if any(originals) else "unknown"
+        by: Mechanism = "autograd" if backward else "dispatch" if any(originals) else "unknown"
         collector.add(operator, into, by, stage, sources, group, UNKNOWN if by == "unknown" else "")
     for (_, original), group in groups.items():
         into = list(dict.fromkeys(_short(node.target) for node in group))

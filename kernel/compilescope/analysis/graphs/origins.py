@@ -8,7 +8,7 @@ import msgspec
 
 from ...report import Graph, Node
 from ...report.units import whole_number
-from ...torch_api.trace.node_origins import NotedNodes, Trail
+from ...torch_api.trace.node_origins import NodeOrigins, NodesWithOrigins
 from .provenance import read_mapping
 
 _BEFORE_AOT = ("before_pre_grad", "pre_grad")
@@ -90,9 +90,9 @@ class _Finder:
         }
         self.earlier: dict[object, list[str]] = {}
 
-    def _noted(self, graph: Graph) -> tuple[Mapping[str, Trail], Iterable[int]]:
+    def _noted(self, graph: Graph) -> tuple[Mapping[str, NodeOrigins], Iterable[int]]:
         nodes = self.collected(graph.text)
-        return (nodes.trails, nodes.graphs) if isinstance(nodes, NotedNodes) else ({}, ())
+        return (nodes.trails, nodes.graphs) if isinstance(nodes, NodesWithOrigins) else ({}, ())
 
     def stage(self, stage: str, graph: Graph) -> None:
         """Fill in one stage; those before it must be there."""
@@ -108,7 +108,7 @@ class _Finder:
         # A backward starts from the joint graph, not from the forward's later stages.
         self.earlier = {**self.earlier, **by_identity}
 
-    def _of(self, stage: str, node: Node, trail: Trail | None) -> list[str]:
+    def _of(self, stage: str, node: Node, trail: NodeOrigins | None) -> list[str]:
         if stage in _BEFORE_AOT:
             same = self.first.get(node.name)
             if same is not None and same.target == node.target:

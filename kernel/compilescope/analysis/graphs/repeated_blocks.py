@@ -65,7 +65,7 @@ def repeated_blocks(compilation: Compilation) -> Blocks | None:
             does = tuple(
                 (
                     block_node.target,
-                    _within(block_node, path, index),
+                    _position_in_block(block_node, path, index),
                     block_node.dtype,
                     tuple(block_node.shape or ()),
                 )
@@ -235,7 +235,7 @@ def _graph(compilation: Compilation) -> Graph | None:
     )
 
 
-def _within(node: Node, path: str, index: int) -> str:
+def _position_in_block(node: Node, path: str, index: int) -> str:
     """The position of a node in its block, equal in all blocks."""
     prefix = f"{path}.{index}" if path else str(index)
     return (node.module or "").removeprefix(prefix)

@@ -20,7 +20,7 @@ from .frames import Caller
 from .general_advice import run_in_eager
 from .kinds_of_calls import normal_recompile
 from .number_uses import NumberUses
-from .other_changes import is_number, other_guards, some
+from .other_changes import first_few, is_number, other_guards
 from .recompile_words import describe
 
 _NUMBER = re.compile(r"-?\d+(?:\.\d*)?(?:e[+-]?\d+)?$|-?(?:inf|nan)$")
@@ -137,7 +137,7 @@ def _remaining(advice: Advice, changes: Sequence[Failure], uses: NumberUses) -> 
     ]
 
 
-def agree(advices: Sequence[Advice]) -> None:
+def unify_number_advice(advices: Sequence[Advice]) -> None:
     """Give one advice on a number that is an integer in some calls and a float in others.
 
     An integer's tensor and a float's have different dtypes, which guards compare.
@@ -279,7 +279,7 @@ class _Adviser:
             )
         ]
         if len(marks) == len(sizes) and not all(mark.code for mark in marks):
-            what = some([mark.what for mark in marks])
+            what = first_few([mark.what for mark in marks])
             yield Advice(
                 kind="mark_dynamic",
                 what=(

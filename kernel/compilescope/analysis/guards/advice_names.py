@@ -22,7 +22,7 @@ _VIEWS = ("T", "mT", "H", "mH", "data", "real", "imag")
 """Attributes of a tensor that are a new tensor each time."""
 
 
-class Passed(NamedTuple):
+class PassedArgument(NamedTuple):
     """What a caller passes for a parameter, and the path from it to the guarded value."""
 
     parameter: str
@@ -82,7 +82,7 @@ class Names:
     """Whether the definition or the call is available; otherwise ``owner`` is only the usual name.
     """
 
-    def expression(self, source: str) -> Passed | None:
+    def expression(self, source: str) -> PassedArgument | None:
         """A guarded source in the caller's notation.
 
         ``L['x'].v`` is ``batch`` and ``.v`` if ``batch`` is passed for ``x``. None if it is not an
@@ -98,13 +98,13 @@ class Names:
             name, rest = f"{name}[{item[1]}]", rest[item.end() :]
         rest = re.sub(r"\._(?:modules|buffers)\['(\w+)'\]", r".\1", rest)
         if scope == "G":
-            return Passed(name, name, rest, name)
+            return PassedArgument(name, name, rest, name)
         passed = self.arguments.get(name)
         if passed is None:
             # If the call is known, a parameter that it does not pass has no name there.
             is_unknown = self.call is None and name not in (self.owner, *self.collected)
-            return Passed(name, name, rest, name, is_parameter=True) if is_unknown else None
-        return Passed(name, ast.unparse(passed), rest, self.new_name(name))
+            return PassedArgument(name, name, rest, name, is_parameter=True) if is_unknown else None
+        return PassedArgument(name, ast.unparse(passed), rest, self.new_name(name))
 
     def outside(self, *sources: str) -> str:
         """Say where code on these sources belongs; empty if it has the caller's names."""
@@ -205,7 +205,7 @@ def definition_of(frame: SourceLine) -> Definition | None:
 
 
 def _call(caller: Caller, function: str, definition: Definition | None) -> ast.Call | None:
-    calls = [node for node in _at(caller.where) if isinstance(node, ast.Call)]
+    calls = [node for node in _statement_nodes(caller.where) if isinstance(node, ast.Call)]
     for call in calls:
         if caller.span == (call.lineno, call.end_lineno, call.col_offset, call.end_col_offset):
             # `list(map(compiled, batches))` calls the function in C: its own arguments are others.
@@ -215,7 +215,7 @@ def _call(caller: Caller, function: str, definition: Definition | None) -> ast.C
     return fitting[0] if len(fitting) == 1 else None
 
 
-def _at(caller: SourceLine) -> Iterator[ast.AST]:
+def _statement_nodes(caller: SourceLine) -> Iterator[ast.AST]:
     """The nodes of the statement that a line belongs to; without its file, of the line alone."""
     statements = [
         node

@@ -29,7 +29,7 @@ class Symbol:
     """The example's value."""
 
 
-def plain(text: str) -> str:
+def as_in_reasons(text: str) -> str:
     """An expression as torch writes it in reasons: ``x.size()`` for ``L['x'].size()``."""
     return _LOCAL.sub(r"\1", text)
 
@@ -46,25 +46,25 @@ class Values:
     """
 
     def __init__(self, guards: Sequence[Guard], symbols: Mapping[str, Symbol]) -> None:
-        self.symbols = {plain(source): symbol for source, symbol in symbols.items()}
+        self.symbols = {as_in_reasons(source): symbol for source, symbol in symbols.items()}
         # Computed on demand: only a recompile needs them, and few compilations have one.
         self._all = tuple(guards)
-        self._of_symbols = {plain(source): source for source in symbols}
+        self._of_symbols = {as_in_reasons(source): source for source in symbols}
 
     @cached_property
     def _guards(self) -> dict[str, Guard]:
-        return {plain(guard.expression): guard for guard in self._all}
+        return {as_in_reasons(guard.expression): guard for guard in self._all}
 
     @cached_property
     def _sources(self) -> dict[str, str]:
-        sources = {plain(guard.source): guard.source for guard in self._all if guard.source}
+        sources = {as_in_reasons(guard.source): guard.source for guard in self._all if guard.source}
         return sources | self._of_symbols
 
     @cached_property
     def _by_source(self) -> dict[str, list[Guard]]:
         by_source: dict[str, list[Guard]] = {}
         for guard in self._all:
-            by_source.setdefault(plain(guard.source), []).append(guard)
+            by_source.setdefault(as_in_reasons(guard.source), []).append(guard)
         return by_source
 
     @property
@@ -74,8 +74,8 @@ class Values:
 
     def is_guarded(self, source: str) -> bool:
         """Whether a value was there and used: a guard other than ``is None``, or a symbol."""
-        guards = self._by_source.get(plain(source), ())
-        return plain(source) in self._of_symbols or any(
+        guards = self._by_source.get(as_in_reasons(source), ())
+        return as_in_reasons(source) in self._of_symbols or any(
             guard.type != "NONE_MATCH" for guard in guards
         )
 
@@ -144,7 +144,7 @@ class Values:
     def length(self, source: str) -> str:
         """The number of items that a source has to have; empty if no guard says it."""
         for guard in self._by_source.get(source, ()):
-            text = plain(guard.expression)
+            text = as_in_reasons(guard.expression)
             if text == f"not {source}":
                 return "0"
             if text.startswith(f"len({source}) == "):

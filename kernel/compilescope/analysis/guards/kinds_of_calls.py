@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from ...report import Failure
 from .failed_guard import keys_only_in
-from .other_changes import some
+from .other_changes import first_few
 from .recompile_words import describe
 
 _STATE = "GLOBAL_STATE changed: "
@@ -47,14 +47,14 @@ def normal_recompile(changes: Sequence[Failure]) -> str:
     if not names:
         return ""
     if branches and not (modes or flags):
-        return f"The code branches on {some(names)}. {_normal('for each branch')}"
+        return f"The code branches on {first_few(names)}. {_normal('for each branch')}"
     if modes and not branches:
         which = "for training and one for evaluation"
     elif len(flags) == 1 and not modes and not branches:
         which = "for each of its two values"
     else:
         which = "for each kind of call"
-    return f"The calls differ in {some(names)}. {_normal(which)}"
+    return f"The calls differ in {first_few(names)}. {_normal(which)}"
 
 
 def _normal(which: str) -> str:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from ...report import Failure, Guard
-from .compiled_values import Values, attributes_in, listed_in, plain
+from .compiled_values import Values, as_in_reasons, attributes_in, listed_in
 from .recompile_words import describe
 
 _LENGTH = re.compile(r"len\((?P<source>.*)\) == (?P<value>\d+)$", re.S)
@@ -137,12 +137,12 @@ def other_guards(failure: Failure, changes: Sequence[Failure]) -> str:
     """Says that a change for the reported guard alone does not avoid the recompile."""
     texts = list(dict.fromkeys(describe(change).text for change in changes))
     return (
-        f"Other guards of {failure.compilation} fail too: {some(texts)}. torch reports only the "
-        "first; fixing only that one does not avoid the recompile."
+        f"Other guards of {failure.compilation} fail too: {first_few(texts)}. torch reports only "
+        "the first; fixing only that one does not avoid the recompile."
     )
 
 
-def some(texts: Sequence[str]) -> str:
+def first_few(texts: Sequence[str]) -> str:
     """The first of a list, and how many more there are."""
     more = len(texts) - _LISTED
     listed = ", ".join(texts[:_LISTED] if more > 1 else texts)
@@ -157,7 +157,7 @@ def _differing(earlier: Values, now: Values) -> dict[_Fact, tuple[str, str, Guar
         if fact.kind == "size" and old in _SPECIALIZED and (size := _symbolic(fact, now)):
             values.setdefault(fact, size)
     for fact, new in values.items():
-        guard = earlier.tensor_guard(plain(fact.source))
+        guard = earlier.tensor_guard(as_in_reasons(fact.source))
         if fact.kind == "size" and new in _SPECIALIZED and guard and _symbolic(fact, earlier):
             facts.setdefault(fact, (_AT_LEAST_TWO, guard))
     return {
@@ -173,7 +173,7 @@ def _resized(differing: Iterable[_Fact]) -> set[str]:
 
 def _symbolic(fact: _Fact, values: Values) -> str:
     """The example's value of a size that is dynamic, if known; empty if it is static."""
-    source, at = plain(fact.source), fact.dimension
+    source, at = as_in_reasons(fact.source), fact.dimension
     guard = values.tensor_guard(source)
     sizes = listed_in(guard.expression, "size") if guard is not None else []
     if at is None or at >= len(sizes) or sizes[at].isdecimal():
@@ -209,12 +209,12 @@ def _facts(values: Values) -> dict[_Fact, str]:
 def _facts_with_guards(values: Values) -> dict[_Fact, tuple[str, Guard]]:
     facts: dict[_Fact, tuple[str, Guard]] = {}
     for guard in values.guards:
-        for fact, value in _of(guard):
+        for fact, value in _facts_of(guard):
             facts.setdefault(fact, (value, guard))
     return facts
 
 
-def _of(guard: Guard) -> Iterator[tuple[_Fact, str]]:
+def _facts_of(guard: Guard) -> Iterator[tuple[_Fact, str]]:
     source, text = guard.source, guard.expression
     if guard.type in _LENGTHS:
         if text == f"not {source}":

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...report import Failure
-from .compiled_values import Values, class_in, plain
+from .compiled_values import Values, as_in_reasons, class_in
 
 _OWNER = re.compile(r"\[?(\d+/\d+)(?:_\d+)?\]?: (.*)$", re.S)
 _TENSOR = re.compile(
@@ -73,7 +73,7 @@ def read_failure(reason: str, earlier: dict[str, Values], now: Values) -> Failur
     compilation, text = (match.group(1), match.group(2)) if match else ("", reason)
     before = earlier.get(compilation)
     guard = before.guard_of(text) if before else None
-    expression = plain(guard.expression) if guard else _NOTE.split(text)[0].strip()
+    expression = as_in_reasons(guard.expression) if guard else _NOTE.split(text)[0].strip()
     read = _read(text, expression)
     if before and not guard and read.kind != "other":
         guard = before.tensor_guard(read.source)

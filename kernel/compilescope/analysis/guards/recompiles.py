@@ -10,7 +10,7 @@ from ...capture.logged_values import compile_time_s, decoded, finite, logged_cou
 from ...capture.records import Record
 from ...report import Advice, Compilation, Recompile, SourceLine
 from ..problems.failed_records import RECOMPILE_LIMIT
-from .advice import advise, agree
+from .advice import advise, unify_number_advice
 from .compiled_values import Values
 from .frames import Caller, caller_of, traced_frame
 from .general_advice import raise_limit
@@ -105,7 +105,7 @@ def agree_by_frame(compilations: Sequence[Compilation]) -> None:
             frame = compilation.id.rpartition("/")[0]
             by_frame.setdefault(frame, []).extend(compilation.recompile.advice)
     for advices in by_frame.values():
-        agree(advices)
+        unify_number_advice(advices)
 
 
 def _complete(

@@ -64,10 +64,10 @@ def _narrow_unbacked(compilation: Compilation, by_name: Mapping[str, ShapeSymbol
         if symbol is None or symbol.source:
             continue
         sign = match["sign"].translate(_OPPOSITE) if reverse is not None else match["sign"]
-        symbol.range = _within(symbol.range, sign, int(match["bound"]))
+        symbol.range = _narrowed_range(symbol.range, sign, int(match["bound"]))
 
 
-def _within(known: str, sign: str, bound: int) -> str:
+def _narrowed_range(known: str, sign: str, bound: int) -> str:
     """A range of integers that also satisfies a relation: ``<= 4``."""
     bounds = _BOUNDS.fullmatch(known)
     if bounds is None:

@@ -34,7 +34,7 @@ class Constant(NamedTuple):
 def read_symbols(records: Sequence[Record], attempt: int) -> dict[str, Symbol]:
     """Source → the symbol that stands for it, in one attempt of a compilation."""
     symbols: dict[str, Symbol] = {}
-    for record in _of(records, attempt):
+    for record in _of_attempt(records, attempt):
         detail = record.detail
         if record.event == "create_symbol" and detail.get("source"):
             symbol = Symbol(str(detail.get("symbol", "")), str(detail.get("val", "")))
@@ -47,7 +47,7 @@ def read_symbols(records: Sequence[Record], attempt: int) -> dict[str, Symbol]:
 def read_constants(records: Sequence[Record], attempt: int) -> list[Constant]:
     """The values that became constants, each with the user's line."""
     constants: dict[str, Constant] = {}
-    for record in _of(records, attempt):
+    for record in _of_attempt(records, attempt):
         if record.event == "symbolic_shape_specialization":
             detail = record.detail
             stack = logged_stack(detail.get("user_stack"))
@@ -68,5 +68,5 @@ def _number(value: str) -> str:
         return value
 
 
-def _of(records: Sequence[Record], attempt: int) -> list[Record]:
+def _of_attempt(records: Sequence[Record], attempt: int) -> list[Record]:
     return [record for record in records if record.attempt == attempt]

@@ -76,7 +76,7 @@ def find_descriptors(kernel: Kernel, wrappers: Sequence[str]) -> list[Descriptor
     match = _SIGNATURE.search(kernel.source)
     signature = {name: kind.strip("'") for name, kind in _ITEM.findall(match[1] if match else "")}
     launches = list(_launched(kernel, wrappers))
-    passed = _agreed(signature, [arguments for _, _, arguments in launches])
+    passed = _common_arguments(signature, [arguments for _, _, arguments in launches])
     block_sizes = dict(passed)
     for block in _CONSTANTS.findall(kernel.source):
         block_sizes |= dict(_ITEM.findall(block))
@@ -109,7 +109,9 @@ def _launched(kernel: Kernel, wrappers: Sequence[str]) -> Iterator[Launched]:
                 break
 
 
-def _agreed(signature: Mapping[str, str], calls: Sequence[Sequence[str]]) -> dict[str, str]:
+def _common_arguments(
+    signature: Mapping[str, str], calls: Sequence[Sequence[str]]
+) -> dict[str, str]:
     """Parameter → the argument that every launch passes for it."""
     names = [name for name, kind in signature.items() if kind != "constexpr"]
     launches = [dict(zip(names, call, strict=False)) for call in calls]

@@ -138,11 +138,11 @@ def _origin(calls: Sequence[Mark], definition: Definition | None, provenance: Pr
     origins = [provenance.of(mark) for mark in calls]
     if definition and not any(origin.nodes for origin in origins):
         defined = provenance.of(definition[0])
-        origins = [_or(origin, defined) for origin in origins] or [defined]
+        origins = [_combined_origin(origin, defined) for origin in origins] or [defined]
     return merge(origins, provenance.order)
 
 
-def _or(origin: Origin, defined: Origin) -> Origin:
+def _combined_origin(origin: Origin, defined: Origin) -> Origin:
     """A launch's origin, completed from its kernel's definition.
 
     One kernel's source may serve several places of the graph. Its definition names the nodes of the

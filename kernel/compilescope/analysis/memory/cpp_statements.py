@@ -105,10 +105,10 @@ class _Reader:
         if input_match := _INPUT.match(text):
             ledger.add_input(input_match.group(1), line)
         elif array := _ARRAY.match(text):
-            self.arrays[array.group(1)] = _plain(array.group(2)).replace("nullptr", _EMPTY)
+            self.arrays[array.group(1)] = _graph_size(array.group(2)).replace("nullptr", _EMPTY)
         elif check := _CHECK.match(text):
             parts = _arguments(text)
-            sizes = [items_of(_plain(part)) for part in parts[1:3]]
+            sizes = [items_of(_graph_size(part)) for part in parts[1:3]]
             ledger.described(check.group(1), sizes, line, is_input=parts[-1] == '"input"')
         elif returned := _RETURN.match(text):
             for storage in ledger.scope.get(returned.group(1), ())[:1]:
@@ -242,6 +242,6 @@ def _arguments(text: str, start: int = 0) -> list[str]:
     return split_list(text[begin + 1 : closing(text, begin) - 1]) if begin >= 0 else []
 
 
-def _plain(text: str) -> str:
+def _graph_size(text: str) -> str:
     """A size as the graph writes it: no suffixes, no casts."""
     return _DIVISION.sub("FloorDiv(", _CAST.sub("", without_suffixes(text)))

@@ -9,7 +9,7 @@ from ..figures.counts import always_recompiles, compiled_nothing
 from . import next_calls
 from .bounds import TITLES, disturbance, limited_by, sum_of_layers
 from .cpp_wrapper_gain import called_us, matches_timing
-from .time_breakdown import GROUPS, Spent, spent, sums
+from .time_breakdown import GROUPS, TimeBreakdown, sums, time_breakdown
 from .variants import title
 
 _MIN_SHARE = 0.005
@@ -53,7 +53,7 @@ def limit(now: VariantReport, report: Report) -> Limit | None:
     limits.text = verdict.evidence
     limits.bound = _bound(variant, verdict)
     limits.calls = _calls(variant)
-    limits.headline = _headline(limits.bound, spent(variant))
+    limits.headline = _headline(limits.bound, time_breakdown(variant))
     if limits.bound == "unclear" and "kernels" not in variant.studied and not verdict.estimated:
         _suggest("kernels", limits, report)
     return limits
@@ -84,7 +84,7 @@ def _calls(variant: VariantReport) -> str:
     )
 
 
-def _headline(bound: Limited, call: Spent | None) -> str:
+def _headline(bound: Limited, call: TimeBreakdown | None) -> str:
     """The limit, with its share of a call, as in the evidence."""
     if bound in ("launch", "overhead"):
         if call is None:

@@ -11,7 +11,14 @@ from ..figures.counts import compiled_nothing, control_flow
 from ..figures.wording import count
 from .bounds import BOUND, disturbance, limit_of
 from .target_verdict import target_verdict
-from .time_breakdown import Spent, inside_call, launch_times, own_launches, parts_of_call, spent
+from .time_breakdown import (
+    TimeBreakdown,
+    inside_call,
+    launch_times,
+    own_launches,
+    parts_of_call,
+    time_breakdown,
+)
 from .verdict_helps import helps_for
 
 _REACHED = 0.3
@@ -20,7 +27,7 @@ _MAX_NOISE_RATIO = 1.5
 """The largest ratio of two measurements of the same kernels that noise explains."""
 
 
-class Reached(NamedTuple):
+class PeakShares(NamedTuple):
     """The shares of the device's peaks that kernels reach, weighted by their time."""
 
     bandwidth: float | None
@@ -56,7 +63,7 @@ def verdict(variant: VariantReport, report: Report) -> Verdict | None:
         return None
     if compiled_nothing(variant):
         return None
-    call = spent(variant)
+    call = time_breakdown(variant)
     if call is None:
         return None
     if noise := disturbance(variant):
@@ -71,7 +78,7 @@ def verdict(variant: VariantReport, report: Report) -> Verdict | None:
     return result
 
 
-def _reached(variant: VariantReport) -> Reached:
+def _reached(variant: VariantReport) -> PeakShares:
     timed = launch_times(variant)
     rated = [
         time for time in timed if time.bandwidth_share is not None or time.compute_share is not None
@@ -84,16 +91,16 @@ def _reached(variant: VariantReport) -> Reached:
     is_countable = launches > 0 and not control_flow(variant.compilations)
     if is_countable and len(timed) / launches < known:
         known, known_of = len(timed) / launches, "their launches"
-    return Reached(
-        _weighed([(kernel.us, kernel.bandwidth_share) for kernel in rated]),
-        _weighed([(kernel.us, kernel.compute_share) for kernel in rated]),
+    return PeakShares(
+        _weighted_mean([(kernel.us, kernel.bandwidth_share) for kernel in rated]),
+        _weighted_mean([(kernel.us, kernel.compute_share) for kernel in rated]),
         known,
         known_of,
         timed_us if is_countable and len(timed) == launches else None,
     )
 
 
-def _weighed(shares: Sequence[tuple[float, float | None]]) -> float | None:
+def _weighted_mean(shares: Sequence[tuple[float, float | None]]) -> float | None:
     """The mean weighted by time; an unknown share counts as 0. None if all are unknown."""
     total = sum(us for us, _ in shares)
     if total <= 0 or all(share is None for _, share in shares):
@@ -101,7 +108,7 @@ def _weighed(shares: Sequence[tuple[float, float | None]]) -> float | None:
     return sum(us * (share or 0.0) for us, share in shares) / total
 
 
-def _around(spent: Spent, variant: VariantReport) -> str:
+def _around(spent: TimeBreakdown, variant: VariantReport) -> str:
     what = "on the host before, between and after" if spent.device != "cpu" else "around"
     takes = "take"
     # As in `_reached`, control flow has other launches than the code.
@@ -119,7 +126,7 @@ def _around(spent: Spent, variant: VariantReport) -> str:
     return f"{text}; {largest}." if largest else f"{text}."
 
 
-def _largest(variant: VariantReport, spent: Spent) -> str:
+def _largest(variant: VariantReport, spent: TimeBreakdown) -> str:
     """The layer besides the kernels that takes longest, in words; empty if they do not add up."""
     if not all(layers.agrees for layers in variant.layers):
         return ""
@@ -146,7 +153,7 @@ _LAYERS = {
 }
 
 
-def _by_kernels(spent: Spent, reached: Reached, report: Report) -> Verdict:
+def _by_kernels(spent: TimeBreakdown, reached: PeakShares, report: Report) -> Verdict:
     kernels = "The wrapper with its kernels takes" if spent.with_wrapper else "Kernels take"
     share = f"{kernels} {percent(spent.inside)} of {_us(spent.whole)}"
     if reached.bandwidth is None and reached.compute is None:
@@ -182,7 +189,7 @@ def _by_kernels(spent: Spent, reached: Reached, report: Report) -> Verdict:
     )
 
 
-def _disagreement(spent: Spent, reached: Reached) -> str:
+def _disagreement(spent: TimeBreakdown, reached: PeakShares) -> str:
     """A sentence where the kernels took another time when their rates were measured."""
     timed_us = reached.timed_us
     if timed_us is None or spent.kernels <= 0:
@@ -195,7 +202,7 @@ def _disagreement(spent: Spent, reached: Reached) -> str:
     )
 
 
-def _same(device: str, spent: Spent) -> bool:
+def _same(device: str, spent: TimeBreakdown) -> bool:
     return device.split(":")[0] == spent.device.split(":")[0]
 
 

@@ -23,7 +23,7 @@ GROUPS: dict[LayerKind, tuple[str, tuple[LayerKind, ...]]] = {
 """Part of a call → its title and its layers."""
 
 
-class Spent(NamedTuple):
+class TimeBreakdown(NamedTuple):
     """The time of a call and of its kernels, in µs."""
 
     whole: float
@@ -71,7 +71,7 @@ def sums(variant: VariantReport) -> dict[LayerKind, float]:
     }
 
 
-def spent(variant: VariantReport) -> Spent | None:
+def time_breakdown(variant: VariantReport) -> TimeBreakdown | None:
     """From the layers, if they were measured; otherwise from the kernels' times alone."""
     launches = len(own_launches(variant))
     if variant.layers:
@@ -89,11 +89,11 @@ def spent(variant: VariantReport) -> Spent | None:
         if not kernels or whole <= 0:
             return None
         device = variant.layers[0].device
-        return Spent(whole, sum(kernels), device, launches, with_wrapper=with_wrapper)
+        return TimeBreakdown(whole, sum(kernels), device, launches, with_wrapper=with_wrapper)
     timing, times = variant.timing, launch_times(variant)
     if timing is None or not times or len(times) < launches or trains(variant):
         return None
-    return Spent(timing.median_us, sum(time.us for time in times), timing.device, launches)
+    return TimeBreakdown(timing.median_us, sum(time.us for time in times), timing.device, launches)
 
 
 def inside_call(*, with_wrapper: bool) -> tuple[LayerKind, ...]:

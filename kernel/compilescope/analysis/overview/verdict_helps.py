@@ -141,7 +141,7 @@ def _change(
     other = _measured(changed, variant, report)
     if other is not None:
         suggestion.variant = other.name
-        _bring(suggestion, variant, other)
+        _add_gain(suggestion, variant, other)
     return suggestion
 
 
@@ -173,7 +173,7 @@ def _alike(left: Variant, other: Variant) -> bool:
     return plain[0] == plain[1]
 
 
-def _bring(suggestion: Help, variant: VariantReport, other: VariantReport) -> None:
+def _add_gain(suggestion: Help, variant: VariantReport, other: VariantReport) -> None:
     """The gain of the other variant, in words."""
     suggestion.speedup = between(other, variant)
     if suggestion.speedup is not None:

@@ -34,7 +34,7 @@ def add_code(package: Package, compilation: Compilation) -> None:
     code.aot = text
     code.regions[ARTIFACT] = regions
     code.absent.pop(ARTIFACT, None)
-    hand_over(package)
+    drop_duplicate_texts(package)
 
 
 def compilation_of(package: Package, variant: str) -> Compilation:
@@ -44,7 +44,7 @@ def compilation_of(package: Package, variant: str) -> Compilation:
     if text is not None:
         regions, compilation.kernels = read(text, variant)
         compilation.code = Code(aot=text, regions={ARTIFACT: regions})
-        hand_over(package)
+        drop_duplicate_texts(package)
     compilation.code.absent |= dict.fromkeys(("python", "cpp", "shell"), OF_PACKAGE)
     compilation.absent |= dict.fromkeys(("guards", "graphs", "phases", "cache"), OF_PACKAGE)
     return compilation
@@ -72,7 +72,7 @@ def add_dumped(
 OF_PACKAGE = "A package contains the compiled model, not how it was compiled."
 
 
-def hand_over(package: Package) -> None:
+def drop_duplicate_texts(package: Package) -> None:
     """Removes from the package the texts that the code already contains."""
     for file in sources_of(package):
         package.absent[file.path] = IN_CODE

@@ -25,9 +25,9 @@ def compare(rows: Sequence[ColdSwitch]) -> None:
     call = [row.call_us for row in usual if row.call_us is not None]
     for row in rows:
         if row.switch != AS_IT_IS:
-            row.cold_more_s = _more(row.cold_s, cold)
-            row.warm_more_s = _more(row.warm_s, warm)
-            row.call_more_us = _more(row.call_us, call)
+            row.cold_more_s = _difference(row.cold_s, cold)
+            row.warm_more_s = _difference(row.warm_s, warm)
+            row.call_more_us = _difference(row.call_us, call)
             if row.call_more_us:
                 row.call_more_us = _beyond_noise(row.call_more_us, row, usual)
 
@@ -77,7 +77,7 @@ def _beyond_noise(more_us: float, row: ColdSwitch, usual: Sequence[ColdSwitch]) 
     return 0.0 if is_noise else more_us
 
 
-def _more(value: float | None, usual: Sequence[float]) -> float | None:
+def _difference(value: float | None, usual: Sequence[float]) -> float | None:
     if value is None or not usual:
         return None
     middle = sum(usual) / len(usual)

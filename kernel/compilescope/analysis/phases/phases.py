@@ -31,7 +31,7 @@ def build_phases(records: Sequence[Record]) -> dict[str, list[Phase]]:
     trees = _trees(records)
     origin = _origin(trees) or 0.0
     for phases in trees.values():
-        _settle(phases, origin)
+        _sort_and_shift(phases, origin)
         name_kinds(phases)
         add_self_times(phases)
     return trees
@@ -49,7 +49,7 @@ def begin_at(phases: list[Phase], start_us: float) -> None:
     Of compilations that are read one by one, each begins at 0.
     """
     earliest = min((phase.start_us for phase in phases), default=0.0)
-    _settle(phases, earliest - start_us)
+    _sort_and_shift(phases, earliest - start_us)
 
 
 def _origin(trees: Mapping[str, Sequence[Phase]]) -> float | None:
@@ -79,7 +79,7 @@ def _trees(records: Sequence[Record]) -> dict[str, list[Phase]]:
             roots += [_Root(closed.phase, closed.owner, record.thread) for closed in ended]
     for thread, stack in stacks.items():
         roots += [_Root(abandoned.phase, abandoned.owner, thread) for abandoned in _abandon(stack)]
-    trees = _plant(roots, instants)
+    trees = _build_trees(roots, instants)
     if not any(record.compile_id == NO_COMPILE_ID for record in records):
         trees.pop(NO_COMPILE_ID, None)
     return trees
@@ -134,7 +134,7 @@ def _event(payload: str) -> _Event | None:
         return None  # a damaged event loses one phase
 
 
-def _plant(roots: Sequence[_Root], instants: Sequence[_Root]) -> dict[str, list[Phase]]:
+def _build_trees(roots: Sequence[_Root], instants: Sequence[_Root]) -> dict[str, list[Phase]]:
     """Each compilation's phases in one tree, with a separate track for every other thread."""
     trees: dict[str, list[Phase]] = {}
     loose: list[_Root] = []
@@ -269,10 +269,10 @@ def _place(phase: Phase, candidates: Sequence[Phase]) -> bool:
     return True
 
 
-def _settle(phases: list[Phase], origin: float) -> None:
+def _sort_and_shift(phases: list[Phase], origin: float) -> None:
     """Sort by time and count from the origin."""
     phases.sort(key=lambda phase: phase.start_us)
     for phase in phases:
         phase.start_us = round(phase.start_us - origin, 3)
         phase.duration_us = round(phase.duration_us, 3)
-        _settle(phase.children, origin)
+        _sort_and_shift(phase.children, origin)

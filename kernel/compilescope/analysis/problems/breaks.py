@@ -66,7 +66,7 @@ def read_breaks(records: Sequence[Record], frame: SourceLine | None) -> list[Bre
                 (record.time_s - counted_until[record.attempt]) * 1e6, 1
             )
             counted_until[record.attempt] = record.time_s
-        graph_break.eager = _whole(frame) if given_up else _statement(graph_break, frame)
+        graph_break.eager = _whole_frame(frame) if given_up else _statement(graph_break, frame)
         same = next((other for other in breaks if same_break(other, graph_break)), None)
         if same is None:
             breaks.append(graph_break)
@@ -135,10 +135,10 @@ def line_of(graph_break: Break, frame: SourceLine | None) -> SourceLine | None:
 
 def skips_frame(graph_break: Break, frame: SourceLine | None) -> bool:
     """Whether torch compiled nothing of the frame because of the break, as of one in a loop."""
-    return graph_break.eager == _whole(frame)
+    return graph_break.eager == _whole_frame(frame)
 
 
-def _whole(frame: SourceLine | None) -> str:
+def _whole_frame(frame: SourceLine | None) -> str:
     if frame is None:
         return "the whole frame"
     name = frame_name(frame.function)

@@ -27,7 +27,7 @@ _IN_PARTS = (
 _STATIC = ("_parameters_", "_buffers_", "parameters", "buffers")
 
 
-class Said(NamedTuple):
+class LoggedSkip(NamedTuple):
     """Torch's reason for skipping CUDA graphs."""
 
     reason: str
@@ -53,7 +53,7 @@ def cuda_graphs_of(
     variant: Variant,
     compilations: Sequence[Compilation],
     settings: Mapping[str, Any],
-    logged_skips: Sequence[Said],
+    logged_skips: Sequence[LoggedSkip],
     records: Sequence[Record] = (),
 ) -> CudaGraphs | None:
     """Predicts the use of CUDA graphs from the code and torch's logs.
@@ -80,9 +80,11 @@ def cuda_graphs_of(
     if not settings.get(SETTING) and variant.backend != _BACKEND:
         if device == "cpu":
             return None
-        return _worded(CudaGraphs(outcome="not asked", why='mode="reduce-overhead" asks for them.'))
+        return _with_words(
+            CudaGraphs(outcome="not asked", why='mode="reduce-overhead" asks for them.')
+        )
     if device == "cpu":
-        return _worded(CudaGraphs(outcome="no GPU", why=_NO_GPU))
+        return _with_words(CudaGraphs(outcome="no GPU", why=_NO_GPU))
     skips = _skips([*logged_skips, *_in_metrics(records)])
     if not skips and variant.cpp_wrapper and settings.get(PARTITION):
         skips = [read_skip("the C++ wrapper does not support graph partition")]
@@ -102,7 +104,7 @@ def cuda_graphs_of(
         partitions += read_partitions(compilation, why)
     cuda_graphs = CudaGraphs(skips=skips, partitions=partitions, how=_BY_RULE)
     _conclude(cuda_graphs)
-    return _worded(cuda_graphs)
+    return _with_words(cuda_graphs)
 
 
 def add_counts(graphs: CudaGraphs, counted: Counted, *, calls: int) -> None:
@@ -148,7 +150,7 @@ def add_counts(graphs: CudaGraphs, counted: Counted, *, calls: int) -> None:
     add_graph_words(graphs)
 
 
-def _worded(graphs: CudaGraphs) -> CudaGraphs:
+def _with_words(graphs: CudaGraphs) -> CudaGraphs:
     add_graph_words(graphs)
     return graphs
 
@@ -169,7 +171,7 @@ def _conclude(graphs: CudaGraphs) -> None:
 _MUTATED_INPUTS = "mutated inputs"
 
 
-def _skips(logged_skips: Sequence[Said]) -> list[Skip]:
+def _skips(logged_skips: Sequence[LoggedSkip]) -> list[Skip]:
     skips: list[Skip] = []
     for logged in logged_skips:
         skip = read_skip(logged.reason, logged.compilation)
@@ -180,13 +182,13 @@ def _skips(logged_skips: Sequence[Said]) -> list[Skip]:
     return skips
 
 
-def _in_metrics(records: Sequence[Record]) -> Iterator[Said]:
+def _in_metrics(records: Sequence[Record]) -> Iterator[LoggedSkip]:
     for record in records:
         if record.event.endswith("compilation_metrics"):
             detail = record.metadata.get(record.event)
             reason = detail.get("cudagraph_skip_reason") if isinstance(detail, dict) else None
             if reason:
-                yield Said(str(reason), record.compile_id or "")
+                yield LoggedSkip(str(reason), record.compile_id or "")
 
 
 def _changed_in_place(compilation: Compilation) -> Skip | None:
@@ -200,7 +202,7 @@ def _changed_in_place(compilation: Compilation) -> Skip | None:
         for node in graph.nodes
         if node.target.startswith("torch.ops.aten.copy_")
         and (argument := _first(node)) in inputs
-        and not _stays(inputs[argument])
+        and not _is_static(inputs[argument])
     ]
     if not changed:
         return None
@@ -213,7 +215,7 @@ def _first(node: Node) -> str:
     return node.inputs[0] if node.inputs else ""
 
 
-def _stays(node: Node) -> bool:
+def _is_static(node: Node) -> bool:
     """Whether a graph's input is a parameter or buffer, which torch assumes to be static."""
     names = [node.name, *node.origins]
     return any(word in name for name in names for word in _STATIC)

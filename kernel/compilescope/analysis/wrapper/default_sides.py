@@ -13,8 +13,8 @@ from ...report.contents import Sides
 def default_sides(variants: Sequence[VariantReport], asked: Collection[str] = ()) -> Sides:
     """Choose the two variants that are shown until the user chooses others.
 
-    Left is the first Python wrapper, right what `beside` names. Variants of the call come before
-    records of the cell's own compilations, and those that compiled before those that failed.
+    Left is the first Python wrapper, right what `other_side` names. Variants of the call come
+    before records of the cell's own compilations, and those that compiled before those that failed.
 
     Parameters
     ----------
@@ -30,11 +30,11 @@ def default_sides(variants: Sequence[VariantReport], asked: Collection[str] = ()
     if not ranked:
         return Sides()
     left = next((variant for variant in ranked if not has_cpp_wrapper(variant)), ranked[0])
-    right = beside(ranked, left) or left
+    right = other_side(ranked, left) or left
     return Sides(left=left.name, right=right.name)
 
 
-def beside(variants: Sequence[VariantReport], variant: VariantReport) -> VariantReport | None:
+def other_side(variants: Sequence[VariantReport], variant: VariantReport) -> VariantReport | None:
     """Choose the variant to show beside another; None if there is no other.
 
     That is one with the other wrapper; if there is none, one with the same wrapper for another

@@ -39,7 +39,7 @@ def pair(python: Compilation, cpp: Compilation) -> None:
         theirs = _launches(right, "cpp", cpp.kernels)
         if not ours or not theirs:
             continue
-        if not _agree(ours, theirs):
+        if not _keys_match(ours, theirs):
             _realign(ours, theirs, left.direction)
     _exchange(python, cpp)
     for compilation, keys in zip((python, cpp), before, strict=True):
@@ -150,7 +150,7 @@ def _launches(code: Code, artifact: str, kernels: Sequence[Kernel]) -> list[_Cal
     ]
 
 
-def _agree(ours: Sequence[_Call], theirs: Sequence[_Call]) -> bool:
+def _keys_match(ours: Sequence[_Call], theirs: Sequence[_Call]) -> bool:
     """Whether every key means the same on both sides, and none is missing."""
     partners = {call.region.key: call for call in theirs}
     if partners.keys() != {call.region.key for call in ours}:

@@ -50,7 +50,7 @@ _REACQUIRES_GIL = (
 )
 
 
-class _Reached(NamedTuple):
+class _OperatorCall(NamedTuple):
     operator: str
     via: Via
     gil: int
@@ -113,41 +113,41 @@ def _reached(
     lines: list[str],
     artifact: str,
     written: Callable[[str], str | None],
-) -> _Reached | None:
+) -> _OperatorCall | None:
     """How one launch calls its operator; None for a generated kernel."""
     if kernel.language == "triton":
         users = _USERS_OWN.search(kernel.source) is not None
-        return _Reached(kernel.name, "inlined", 0, _INLINED) if users else None
+        return _OperatorCall(kernel.name, "inlined", 0, _INLINED) if users else None
     if kernel.language != "extern":
         return None
     text = "\n".join(lines[region.start - 1 : region.end])
     return _in_cpp(kernel, text, written) if artifact == "cpp" else _in_python(kernel, written)
 
 
-def _in_cpp(kernel: Kernel, text: str, written: Callable[[str], str | None]) -> _Reached:
+def _in_cpp(kernel: Kernel, text: str, written: Callable[[str], str | None]) -> _OperatorCall:
     wrapped = WRAPPED.search(text)
     if wrapped:
-        return _Reached(wrapped_name(wrapped), "python", 1, NO_BRIDGE, SIGNATURE)
+        return _OperatorCall(wrapped_name(wrapped), "python", 1, NO_BRIDGE, SIGNATURE)
     dispatched = DISPATCHED.search(text)
     if dispatched:
         operator = dispatched_name(dispatched)
         place = written(operator)
         if place:
             why = f"{_THROUGH_DISPATCHER} It is written in Python: {place}."
-            return _Reached(operator, "dispatcher", 1, why, REGISTER)
-        return _Reached(operator, "dispatcher", 0, _DISPATCHER)
-    return _Reached(_operator(kernel), "shim", 0, _SHIM)
+            return _OperatorCall(operator, "dispatcher", 1, why, REGISTER)
+        return _OperatorCall(operator, "dispatcher", 0, _DISPATCHER)
+    return _OperatorCall(_operator(kernel), "shim", 0, _SHIM)
 
 
-def _in_python(kernel: Kernel, written: Callable[[str], str | None]) -> _Reached:
+def _in_python(kernel: Kernel, written: Callable[[str], str | None]) -> _OperatorCall:
     operator = _operator(kernel)
     if kernel.name.startswith(_LIBRARIES):
-        return _Reached(operator, "library", 1, _LIBRARY)
+        return _OperatorCall(operator, "library", 1, _LIBRARY)
     place = written(operator)
     if place:
         why = f"{_TORCH_OPS} {_REACQUIRES_GIL} Its kernel is in {place}."
-        return _Reached(operator, "python", 2, why, REGISTER)
-    return _Reached(operator, "python", 1, _TORCH_OPS, SWITCH)
+        return _OperatorCall(operator, "python", 2, why, REGISTER)
+    return _OperatorCall(operator, "python", 1, _TORCH_OPS, SWITCH)
 
 
 def _operator(kernel: Kernel) -> str:

@@ -15,7 +15,7 @@ _OPENING = re.compile(r'^(\w+)\s*=\s*\(?\s*\n?[rR]("""|\'\'\')', re.M)
 _CPP_NAMES = ("cpp_wrapper_src", "kernel_src")
 
 
-class Cut(NamedTuple):
+class CppSource(NamedTuple):
     """A piece of C++ cut out of the shell."""
 
     name: str
@@ -32,7 +32,7 @@ class Split(NamedTuple):
     python: str | None
     cpp: str | None
     shell: str | None
-    cuts: tuple[Cut, ...] = ()
+    cuts: tuple[CppSource, ...] = ()
 
     def join(self) -> str:
         """The original text, character for character."""
@@ -60,7 +60,7 @@ def split(text: str) -> Split:
         Either ``python``, or ``cpp`` and ``shell``. The C++ has no leading blank line; if there are
         two pieces, the wrapper comes first.
     """
-    cuts: list[Cut] = []
+    cuts: list[CppSource] = []
     shell: list[str] = []
     position = length = 0
     for match in _OPENING.finditer(text):
@@ -80,7 +80,7 @@ def split(text: str) -> Split:
         before = text[position:start]
         shell.append(before)
         length += len(before)
-        cuts.append(Cut(name, length, marker, body))
+        cuts.append(CppSource(name, length, marker, body))
         shell.append(marker)
         length += len(marker)
         position = end

@@ -13,9 +13,9 @@ from ...isolation.saved_tensors import free_bytes
 from ...isolation.user_state import Snapshot
 from ...measure.numerics import IncomparableError, as_tensor, compare
 from ...measure.rounding_errors import (
-    Truth,
+    ExactValues,
     accept_rounding_errors,
-    compare_with_truth,
+    compare_with_exact_values,
     why_unreliable,
 )
 from ...report import OutputError
@@ -76,7 +76,7 @@ class Reference:
         self._backward = snapshot.backward if backward else None
         self._together = together
         self._tried = False
-        self._truth: Truth | None = None
+        self._truth: ExactValues | None = None
         self._otherwise: dict[int, Mapping[str, Any]] = {}
         self._unlike: str | None = None
         self.why = ""
@@ -103,7 +103,7 @@ class Reference:
             self.outcome = outcome_of(output, self._backward, subjects_own=subjects_own)
             self.random = not _same(_random_state(), before)
 
-    def truth(self) -> Truth | None:
+    def truth(self) -> ExactValues | None:
         """The values in float64, computed on first use. If None, `why` gives the reason."""
         if not self._tried:
             self._tried = True
@@ -153,7 +153,7 @@ class Reference:
                 return []
         truth = self.truth()
         if truth is not None:
-            output_errors = compare_with_truth(expected, actual, truth)
+            output_errors = compare_with_exact_values(expected, actual, truth)
         for seed in range(_ROUNDINGS):
             if not self._together.any(any(not error.ok for error in output_errors)):
                 break
@@ -237,7 +237,7 @@ class Reference:
             self._otherwise[seed] = values
         return self._otherwise[seed]
 
-    def _computed(self) -> Truth | None:
+    def _computed(self) -> ExactValues | None:
         self.why = _no_room(self._snapshot)
         if self._together.any(bool(self.why)):
             self.why = self.why or NO_ROOM_ELSEWHERE
@@ -262,7 +262,7 @@ class Reference:
             # What NumPy computed is as narrow as before.
             and tensor.dtype in (torch.float64, torch.complex128)
         }
-        truth = Truth(values, f"eager in float64{lone_operators}")
+        truth = ExactValues(values, f"eager in float64{lone_operators}")
         floats = {k: v for k, v in self.outcome.outputs.items() if _is_float(v)}
         self.why = why_unreliable(floats or self.outcome.values(), truth)
         return None if self.why else truth

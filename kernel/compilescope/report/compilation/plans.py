@@ -142,7 +142,7 @@ def memory_peaks(memory: Memory) -> list[MemoryPeak]:
         MemoryPeak("Peak", size(memory.peak_bytes)),
         MemoryPeak(
             "Without reuse",
-            _beside(memory.peak_without_reuse_bytes, memory.peak_bytes),
+            _compared_size(memory.peak_without_reuse_bytes, memory.peak_bytes),
             "If no buffer were reused, or freed before the end",
         ),
     ]
@@ -150,14 +150,14 @@ def memory_peaks(memory: Memory) -> list[MemoryPeak]:
         peaks.append(
             MemoryPeak(
                 "Unfused",
-                _beside(memory.peak_unfused_bytes, memory.peak_bytes),
+                _compared_size(memory.peak_unfused_bytes, memory.peak_bytes),
                 "If each operator wrote its own result, freed after its last use",
             )
         )
     return peaks
 
 
-def _beside(other_bytes: float, peak_bytes: float) -> str:
+def _compared_size(other_bytes: float, peak_bytes: float) -> str:
     if peak_bytes >= other_bytes * _NOTABLE:
         return size(other_bytes)
     return f"{size(other_bytes)} ({percent(1 - peak_bytes / other_bytes)} less now)"

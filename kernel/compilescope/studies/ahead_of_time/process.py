@@ -63,11 +63,11 @@ def _work(inside: ChildProcess) -> bytes:
     ahead_of_time.trust(inside.header["vectors"])
     call = unpack(packed)
     with torch.no_grad(), quiet():
-        package = _Making(inside, variant, call).package()
+        package = _PackageBuild(inside, variant, call).package()
     return msgspec.json.encode(package)
 
 
-class _Making:
+class _PackageBuild:
     def __init__(self, inside: ChildProcess, variant: Variant, call: Call) -> None:
         self._inside = inside
         self._variant = variant

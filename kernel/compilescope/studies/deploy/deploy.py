@@ -19,7 +19,7 @@ from ..first_calls.processes import first_call, packed, task
 from ..options import check_names
 from ..table import STUDIES
 from .candidates import candidates
-from .course import Course
+from .deploy_progress import DeployProgress
 from .way_process import COMMAND, Phase, WayResult
 from .ways import EAGER
 
@@ -61,13 +61,13 @@ def _study_ways(study: StudyContext, names: Sequence[str] | None) -> None:
         check_names(option, names, [way.name for way in available])
     packed_task = task(report.requested, packed(study))
     device = describe(study.fn, study.args, study.kwargs).device
-    course = Course([way for way in selected if not way.why], report)
+    deploy_progress = DeployProgress([way for way in selected if not way.why], report)
     for way in selected:
         if not way.why:
             began = time.monotonic()
-            _measure(study, way, packed_task, device, course)
+            _measure(study, way, packed_task, device, deploy_progress)
             way.took_s = time.monotonic() - began
-            course.end(way)
+            deploy_progress.end(way)
         _put(report, way, available)
         study.changed()
 
@@ -86,12 +86,16 @@ def _put(report: VariantReport, way: DeployWay, available: Sequence[DeployWay]) 
 
 
 def _measure(
-    study: StudyContext, way: DeployWay, packed_task: bytes, device: str, course: Course
+    study: StudyContext,
+    way: DeployWay,
+    packed_task: bytes,
+    device: str,
+    deploy_progress: DeployProgress,
 ) -> None:
     """Takes a way in up to three processes."""
 
     def process(phase: Phase, code: str, caches: Path, folder: Path) -> WayResult:
-        step, fraction = course.step(way, phase)
+        step, fraction = deploy_progress.step(way, phase)
         study.monitor.step(step, variant=study.report.name, fraction=fraction)
         header = {
             "phase": phase,

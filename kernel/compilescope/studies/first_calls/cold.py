@@ -43,7 +43,7 @@ def study_cold(study: StudyContext) -> None:
     subject = packed(study)
     device = describe(study.fn, study.args, study.kwargs).device
     cold_switches = switches(variant, device)
-    looks = _Looks(study, subject, 2 + sum(not switch.why for switch in cold_switches))
+    looks = _ColdRuns(study, subject, 2 + sum(not switch.why for switch in cold_switches))
     rows: list[ColdSwitch] = []
 
     def add(row: ColdSwitch) -> None:
@@ -82,7 +82,7 @@ def study_cold(study: StudyContext) -> None:
     add(last)
 
 
-class _Looks:
+class _ColdRuns:
     """The processes, one after the other.
 
     Parameters
@@ -131,7 +131,7 @@ class _Looks:
             "settings": switch.settings,
             "timed": cache == "warm",
         }
-        packed_task = task(_with(study.report.requested, switch), self._subject)
+        packed_task = task(_with_switch(study.report.requested, switch), self._subject)
         answer = first_call(study, COMMAND, packed_task, caches, header, variables=switch.variables)
         if isinstance(answer, Problem):
             row.problem = answer
@@ -139,7 +139,7 @@ class _Looks:
             _fill(row, cache, msgspec.json.decode(answer, type=ColdResult))
 
 
-def _with(variant: Variant, switch: Switch) -> Variant:
+def _with_switch(variant: Variant, switch: Switch) -> Variant:
     """A variant whose own options, which outdo torch's settings, are as the switch says."""
     settings = switch.settings.get(INDUCTOR, {})
     options = {name: settings.get(name, value) for name, value in variant.options.items()}

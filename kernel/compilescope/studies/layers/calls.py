@@ -121,7 +121,9 @@ class Calls:
         synchronize: Callable[[], None] | None,
     ) -> None:
         self.timed[NOTHING] = Timed(call=without_new_compilations(skipped_function, self._compiled))
-        self.timed[WHOLE] = Timed(call=_then(call, synchronize), stubs="none", restores=True)
+        self.timed[WHOLE] = Timed(
+            call=_synchronized(call, synchronize), stubs="none", restores=True
+        )
         self.timed[STUBBED] = Timed(call=call, restores=True)
         if synchronize is not None:
             self.timed[HOST] = Timed(call=call, stubs="none", restores=True)
@@ -132,7 +134,9 @@ class Calls:
             backward(call())
 
         self.timed[FORWARD] = Timed(call=call, restores=True)
-        self.timed[BACKWARD] = Timed(call=_then(both, synchronize), stubs="forward", restores=True)
+        self.timed[BACKWARD] = Timed(
+            call=_synchronized(both, synchronize), stubs="forward", restores=True
+        )
         self.timed[BACKWARD_STUBBED] = Timed(call=both, restores=True)
         if synchronize is not None:
             self.timed[BACKWARD_HOST] = Timed(call=both, stubs="forward", restores=True)
@@ -187,7 +191,7 @@ class Calls:
         except Exception:  # noqa: BLE001 - a frame that cannot be called by itself is not timed
             return False
         finally:
-            put_back(units)
+            restore_wrappers(units)
         return reached == {unit.name for unit in units}
 
     @contextlib.contextmanager
@@ -214,7 +218,7 @@ class Calls:
             try:
                 yield prepare
             finally:
-                put_back(units)
+                restore_wrappers(units)
                 torch.set_grad_enabled(self._grad)
 
 
@@ -222,7 +226,7 @@ DIRECT, GUARDED = "direct {}", "guarded {}"
 """The names of a frame's calls: what Dynamo made of it, and through Dynamo."""
 
 
-def put_back(units: Iterable[Unit]) -> None:
+def restore_wrappers(units: Iterable[Unit]) -> None:
     """Has the graphs run their own wrappers."""
     for unit in units:
         unit.graph.inner = unit.real
@@ -232,7 +236,9 @@ def _stubbed(graph: KeptGraph, stubs: Stubs) -> bool:
     return stubs == "all" or (stubs == "forward" and graph.direction != "backward")
 
 
-def _then(call: Callable[[], Any], synchronize: Callable[[], None] | None) -> Callable[[], Any]:
+def _synchronized(
+    call: Callable[[], Any], synchronize: Callable[[], None] | None
+) -> Callable[[], Any]:
     if synchronize is None:
         return call
 

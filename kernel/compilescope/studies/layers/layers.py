@@ -121,7 +121,7 @@ def _study_build(
                 report.absent["layers"] = NOT_BUILT.format(built.problem.what)
                 return None
             study.snapshot.restore()
-            looking = _Looking(study, built.call, built.layers, profiled)
+            looking = _LayerMeasurement(study, built.call, built.layers, profiled)
             if profile_only:
                 return looking.profile()
             looking.look()
@@ -142,7 +142,7 @@ class _Profiled(msgspec.Struct):
 def _study_existing(study: StudyContext, build: KeptBuild) -> None:
     try:
         with caches.scratch():
-            _Looking(study, build.compiled, build.layers).look()
+            _LayerMeasurement(study, build.compiled, build.layers).look()
     finally:
         study.snapshot.restore()
 
@@ -157,7 +157,7 @@ def _on_gpu_alone(study: StudyContext) -> bool:
     return "triton" in languages and "cpp" not in languages
 
 
-class _Looking:
+class _LayerMeasurement:
     """One measurement of a variant that was built with its layers kept."""
 
     def __init__(
@@ -397,7 +397,7 @@ class _Looking:
         expected = measured.us
         if self._device:
             expected = samples.figure(host).us
-            _beside(result)
+            _reduce_to_waited_time(result)
             sum_us = sum(layer.us for layer in layers if layer.kind not in ("kernels", "idle"))
         else:
             sum_us = sum(layer.us for layer in layers)
@@ -449,7 +449,7 @@ def _disagreement(sum_us: float, expected: float, device: bool) -> str:
     return LAYERS_DISAGREE.format(own=duration(sum_us), expected=duration(expected), whole=whole)
 
 
-def _beside(layers: Layers) -> None:
+def _reduce_to_waited_time(layers: Layers) -> None:
     """Reduces the kernels' time on a GPU to the part that the host waits for.
 
     The rest overlaps with the host's work. Any other time that the host waits is idle.

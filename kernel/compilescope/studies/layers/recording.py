@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 import torch
 
-from ...torch_api.dynamo.compiled_graphs import KeptFrame, KeptGraph, detached, stand_in
+from ...torch_api.dynamo.compiled_graphs import KeptFrame, KeptGraph, detached, stub_wrapper
 from ...torch_api.dynamo.frames import (
     BackwardCall,
     FrameCall,
@@ -153,7 +153,7 @@ class _Runs:
                 graph=graph,
                 frame=frame,
                 inputs=kept_inputs,
-                stub=stand_in(results, fresh=graph.direction == "forward"),
+                stub=stub_wrapper(results, fresh=graph.direction == "forward"),
                 real=inner,
                 grad=grad,
             )

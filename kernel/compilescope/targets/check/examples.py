@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from ...torch_api.targets.lowered import LoweredGraph, LoweredNode, Named, Ref, Shape
+from ...torch_api.targets.lowered import LoweredGraph, LoweredNode, NamedObject, Ref, Shape
 
 _BY_DIMENSION = ("gather", "scatter", "index_select", "index_add", "index_copy", "index_fill")
 """Operators that take a tensor, one of its dimensions, and indices into that."""
@@ -44,17 +44,17 @@ def filled(shape: Shape, value: float) -> torch.Tensor:
     return _shaped(torch.full((_storage_size(shape),), value, dtype=shape.dtype), shape)
 
 
-def stand_in(value: Any, generator: torch.Generator) -> Any:
+def example_value(value: Any, generator: torch.Generator) -> Any:
     """Random numbers in the place of a node's value; integers and flags are zero."""
     if isinstance(value, Shape):
         is_number = value.dtype.is_floating_point or value.dtype.is_complex
         return example(value, generator) if is_number else filled(value, 0)
     if isinstance(value, tuple):
-        return tuple(stand_in(item, generator) for item in value)
+        return tuple(example_value(item, generator) for item in value)
     return value
 
 
-def laid_out(value: torch.Tensor, shape: Shape) -> torch.Tensor:
+def with_strides(value: torch.Tensor, shape: Shape) -> torch.Tensor:
     """A tensor with the strides that the shape says."""
     if tuple(value.shape) != shape.size or value.stride() == shape.stride:
         return value
@@ -141,7 +141,7 @@ def _divides(graph: LoweredGraph, name: str) -> bool:
 
 
 def _operator(node: LoweredNode) -> str:
-    return node.target.name if isinstance(node.target, Named) else ""
+    return node.target.name if isinstance(node.target, NamedObject) else ""
 
 
 def _size(argument: object, nodes: dict[str, LoweredNode]) -> tuple[int, ...]:

@@ -33,7 +33,7 @@ from . import operators
 from .buffers import last
 from .cpu_wrapper import Wrapper
 from .errors import first_sentence
-from .examples import example, filled, laid_out, refs, stand_in
+from .examples import example, example_value, filled, refs, with_strides
 from .reference import NoReferenceError, Reference
 from .variables import Source, Variables, copied, same_bits
 from .verdict import HOW, HOW_OWN, not_checked, verdict, worst
@@ -117,12 +117,12 @@ class Judge:
             if buffer is None or node is None:
                 raise
             # Whatever stopped it: what comes of it is judged by what it is given.
-            value = stand_in(buffer.shape or node.value, self._generator)
+            value = example_value(buffer.shape or node.value, self._generator)
             self._note_missing(node, source)
         if buffer is None or buffer.shape is None or not isinstance(value, torch.Tensor):
             self._variables.come_from(name, source)
             return value
-        value = laid_out(value, buffer.shape)
+        value = with_strides(value, buffer.shape)
         self._came_out(name, value, source)
         return value
 

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from ...torch_api.targets.interpreter import random_integers, random_numbers
-from ...torch_api.targets.lowered import LoweredGraph, LoweredNode, Named, Ref
+from ...torch_api.targets.lowered import LoweredGraph, LoweredNode, NamedObject, Ref
 from .errors import first_sentence
 from .examples import refs
 
@@ -82,7 +82,7 @@ class Reference:
             raise NoReferenceError(f"the value of {node.name} is not known there")
         args = [_filled_in(arg, values) for arg in node.args]
         kwargs = {name: _filled_in(kwarg, values) for name, kwarg in node.kwargs.items()}
-        target: Named = node.target
+        target: NamedObject = node.target
         special = self._special(target)
         if special is not None:
             return self._widened(special(*args, **kwargs))
@@ -93,7 +93,7 @@ class Reference:
             kwargs = {name: _widened_type(kwarg) for name, kwarg in kwargs.items()}
         function = _function(target)
         try:
-            return self._widened(function(*_spared(function, args), **kwargs))
+            return self._widened(function(*_copied_mutated(function, args), **kwargs))
         except NoReferenceError:
             raise
         except Exception as error:
@@ -102,7 +102,7 @@ class Reference:
                 f"{first_sentence(error)}"
             ) from error
 
-    def _special(self, target: Named) -> Callable[..., Any] | None:
+    def _special(self, target: NamedObject) -> Callable[..., Any] | None:
         """Inductor's own operators: random numbers as the kernel has to generate them."""
         if target.module != "prims":
             return None
@@ -155,7 +155,7 @@ def _filled_in(value: Any, values: Mapping[str, Any]) -> Any:
     """An argument with the nodes' values in it."""
     if isinstance(value, Ref):
         return values[value.name]
-    if isinstance(value, Named):
+    if isinstance(value, NamedObject):
         return _function(value)
     if isinstance(value, (list, tuple)):
         return type(value)(_filled_in(item, values) for item in value)
@@ -172,7 +172,7 @@ def _widened_type(value: Any) -> Any:
     return _WIDE.get(value, value) if isinstance(value, torch.dtype) else value
 
 
-def _function(target: Named) -> Callable[..., Any]:
+def _function(target: NamedObject) -> Callable[..., Any]:
     result: Any
     if target.kind == "function":
         result = importlib.import_module(target.module)
@@ -190,7 +190,7 @@ def _function(target: Named) -> Callable[..., Any]:
     return result  # type: ignore[no-any-return]
 
 
-def _spared(function: Any, args: list[Any]) -> list[Any]:
+def _copied_mutated(function: Any, args: list[Any]) -> list[Any]:
     """The arguments; those that the operator writes to as copies."""
     schema = getattr(function, "_schema", None)
     if schema is None:

@@ -28,7 +28,13 @@ from ...analysis.kernels.assembly_lines import Listing, read
 from ...report import FORMS
 from ...torch_api.process import caches
 from ...torch_api.targets import assembly
-from ..assembly_request import AskedKernel, Assembled, AssembledKernel, AssemblyAsked, AssemblyGiven
+from ..assembly_request import (
+    Assembled,
+    AssembledKernel,
+    AssemblyReply,
+    AssemblyRequest,
+    RequestedKernel,
+)
 from . import assembly_cache, forks
 from .pretend_device import PretendDevice
 
@@ -37,11 +43,11 @@ _REASON = re.compile(r"^.*(?:rror:|ERROR|UNREACHABLE|Assertion).*$", re.M)
 
 
 def answer(world: PretendDevice, payload: bytes, step: Callable[[str], None]) -> bytes:
-    """The answer to an `AssemblyAsked`."""
-    request = msgspec.msgpack.decode(payload, type=AssemblyAsked)
+    """The answer to an `AssemblyRequest`."""
+    request = msgspec.msgpack.decode(payload, type=AssemblyRequest)
     with _workplace() as folder:
         kernels = _Assembly(world, request.kernels, folder, step).run()
-    return msgspec.msgpack.encode(AssemblyGiven(kernels=kernels))
+    return msgspec.msgpack.encode(AssemblyReply(kernels=kernels))
 
 
 @contextlib.contextmanager
@@ -98,7 +104,7 @@ class _Assembly:
     def __init__(
         self,
         world: PretendDevice,
-        kernels: list[AskedKernel],
+        kernels: list[RequestedKernel],
         folder: Path,
         step: Callable[[str], None],
     ) -> None:

@@ -24,15 +24,15 @@ from ..check.errors import first_sentence
 from ..check.examples import input_of
 from ..check.judge import Judge
 from ..check.verdict import not_checked, summary
-from ..check_request import CheckAsked, CheckGiven, Limits
+from ..check_request import CheckReply, CheckRequest, Limits
 
 _SEED = 20240229
 
 
 def answer(world: Any, payload: bytes, step: Callable[[str], None]) -> bytes:
-    """The answer to a `CheckAsked`."""
+    """The answer to a `CheckRequest`."""
     _install()
-    request = msgspec.msgpack.decode(payload, type=CheckAsked)
+    request = msgspec.msgpack.decode(payload, type=CheckRequest)
     graphs: list[LoweredGraph] = pickle.loads(request.graphs)
     if request.call:
         operators.load(request.call)
@@ -51,7 +51,7 @@ def answer(world: Any, payload: bytes, step: Callable[[str], None]) -> bytes:
             for name, definition in definitions.items():
                 by_body.setdefault(body(definition.source), []).append(checks[name])
     verdicts = {text: summary(checks) for text, checks in by_body.items()}
-    return msgspec.msgpack.encode(CheckGiven(checks=verdicts))
+    return msgspec.msgpack.encode(CheckReply(checks=verdicts))
 
 
 @functools.cache
@@ -84,13 +84,13 @@ def _checked(
         checks |= {
             name: again[name]
             for name in doubtful & set(checks)
-            if _tells_more(again[name], checks[name])
+            if _is_more_informative(again[name], checks[name])
         }
         results = results or positive
     return checks, results
 
 
-def _tells_more(check: KernelCheck, before: KernelCheck) -> bool:
+def _is_more_informative(check: KernelCheck, before: KernelCheck) -> bool:
     """Whether a verdict counts instead of an earlier one: a difference stays one."""
     if before.outcome == "agrees":
         return check.outcome != "not checked"

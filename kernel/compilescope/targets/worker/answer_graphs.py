@@ -19,14 +19,14 @@ from ...torch_api.inductor import codegen, workers
 from ...torch_api.inductor.autotuning import logging_autotuning
 from ...torch_api.targets.lowered import LoweredGraph, collecting
 from .. import packed_call
-from ..check_request import GraphsAsked, GraphsGiven
+from ..check_request import GraphsReply, GraphsRequest
 from .answer_sources import captured_for
 from .pretend_device import PretendDevice
 
 
 def answer(world: PretendDevice, payload: bytes, step: Callable[[str], None]) -> bytes:
-    """The answer to a `GraphsAsked`."""
-    request = msgspec.msgpack.decode(payload, type=GraphsAsked)
+    """The answer to a `GraphsRequest`."""
+    request = msgspec.msgpack.decode(payload, type=GraphsRequest)
     variant: Variant = pickle.loads(request.variant)
     packed_call.put_in_force(request.call)
     captured = captured_for(world, request.call, variant, step)
@@ -36,7 +36,7 @@ def answer(world: PretendDevice, payload: bytes, step: Callable[[str], None]) ->
     return msgspec.msgpack.encode(graphs)
 
 
-def _generate(captured: Captured, variant: Variant, world: PretendDevice) -> GraphsGiven:
+def _generate(captured: Captured, variant: Variant, world: PretendDevice) -> GraphsReply:
     settings = {**compile_variant.settings_of(variant), **world.settings(), "cpp_wrapper": False}
     graphs: list[LoweredGraph] = []
     why = ""
@@ -44,7 +44,7 @@ def _generate(captured: Captured, variant: Variant, world: PretendDevice) -> Gra
         failed = _attempt(graph, settings, graphs)
         if failed is not None:
             why = f"torch generates no Python wrapper for it: {_first_line(failed)}"
-    return GraphsGiven(graphs=pickle.dumps(graphs), why=why)
+    return GraphsReply(graphs=pickle.dumps(graphs), why=why)
 
 
 def _attempt(

@@ -18,7 +18,7 @@ from ...subject.functions import functions_of
 from ...torch_api.dynamo import compile_variant
 from ...torch_api.targets.failures import of_absence
 from .. import packed_call
-from ..sources_request import SourcesAsked, SourcesGiven
+from ..sources_request import SourcesReply, SourcesRequest
 from .pretend_device import PretendDevice
 
 _MAX_CAPTURES = 4
@@ -28,8 +28,8 @@ _captures: dict[tuple[str, Key], Captured] = {}
 
 
 def answer(world: PretendDevice, payload: bytes, step: Callable[[str], None]) -> bytes:
-    """The answer to a `SourcesAsked`."""
-    request = msgspec.msgpack.decode(payload, type=SourcesAsked)
+    """The answer to a `SourcesRequest`."""
+    request = msgspec.msgpack.decode(payload, type=SourcesRequest)
     variant: Variant = pickle.loads(request.variant)
     # Also where the capture is there already: torch's settings count for the code too.
     packed_call.put_in_force(request.call)
@@ -47,7 +47,7 @@ def answer(world: PretendDevice, payload: bytes, step: Callable[[str], None]) ->
             generated.compilations, off=captured.off, suppressed=generated.suppressed
         )
     inductor = variant.uses_inductor
-    response = SourcesGiven(
+    response = SourcesReply(
         compilations=generated.compilations,
         problems=problems,
         effective=generated.effective,

@@ -55,7 +55,7 @@ def run(
 
 def _fork(work: Callable[[Job], None], job: Job) -> ForkProcess:
     fork = multiprocessing.get_context("fork").Process(
-        target=_inside, args=(work, job, os.getpid())
+        target=_run_fork, args=(work, job, os.getpid())
     )
     with warnings.catch_warnings():
         # Other threads of this process wait for messages; a fork asks nothing of them.
@@ -64,7 +64,7 @@ def _fork(work: Callable[[Job], None], job: Job) -> ForkProcess:
     return fork
 
 
-def _inside(work: Callable[[Job], None], job: Job, parent: int) -> None:
+def _run_fork(work: Callable[[Job], None], job: Job, parent: int) -> None:
     with contextlib.suppress(AttributeError, OSError):
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() == parent:

@@ -37,7 +37,7 @@ class PretendDevice:
         """
         target_device.pretend(device)
         assert device.build is not None, "pretend() has seen to it"
-        runtime.stand_in(device.build)
+        runtime.load_replacement(device.build)
         # Not before: it loads Inductor.
         from ...torch_api.targets import choices
 

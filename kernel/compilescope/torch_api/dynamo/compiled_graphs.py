@@ -178,7 +178,7 @@ def detached(outputs: Any) -> Any:
     return tuple(tensors) if isinstance(outputs, tuple) else tensors
 
 
-def stand_in(outputs: Sequence[Any], *, fresh: bool) -> Inner:
+def stub_wrapper(outputs: Sequence[Any], *, fresh: bool) -> Inner:
     """A wrapper that computes nothing: it empties its list and returns the earlier result.
 
     Parameters

@@ -58,7 +58,7 @@ def isolated(kept_code: KeptCode | None = None) -> Iterator[None]:
 
 def begin() -> None:
     """Starts a variant as in a fresh process, inside `isolated`: forgets the sizes seen so far."""
-    shown_ids.begin()
+    shown_ids.restart_numbering()
     if hasattr(pgo, "_CODE_STATE"):
         pgo._CODE_STATE = collections.defaultdict(pgo.CodeState)
 

@@ -25,7 +25,7 @@ from . import compile_variant
 _OF_AOTI = ("cpp_wrapper", "aot_inductor.package")
 
 
-class Written(NamedTuple):
+class CompileArguments(NamedTuple):
     """The arguments of a ``torch.compile`` call."""
 
     variant: Variant
@@ -33,7 +33,7 @@ class Written(NamedTuple):
     """Arguments of ``torch.compile`` that change the code and that no variant has."""
 
 
-def written(fn: Callable[..., Any]) -> Written | None:
+def written(fn: Callable[..., Any]) -> CompileArguments | None:
     """The settings that a callable is compiled with; None if it is not compiled.
 
     If several calls of ``torch.compile`` are nested, torch uses the outermost.
@@ -56,7 +56,7 @@ def written(fn: Callable[..., Any]) -> Written | None:
         options=refer(settings["options"]),
     )
     shapes = getattr(context, "_shapes_spec", None)
-    return Written(variant, ("shapes_spec",) if shapes is not None else ())
+    return CompileArguments(variant, ("shapes_spec",) if shapes is not None else ())
 
 
 def _context(fn: Callable[..., Any]) -> Any:

@@ -53,7 +53,7 @@ def compile_error(error: BaseException) -> Problem:
         return Problem(
             severity="error",
             what="The C++ compiler failed.",
-            why=_said(output),
+            why=_error_line(output),
             remedy=f"Read what it said, below. {DOCTOR}",
             detail=message_of(error),
         )
@@ -105,7 +105,7 @@ def _line_with(pattern: re.Pattern[str], output: str) -> str:
     return f"{line.rstrip('.')}."
 
 
-def _said(output: str) -> str:
+def _error_line(output: str) -> str:
     """The last line that mentions an error; the last line if none does."""
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     errors = [line for line in lines if "error" in line.lower()]

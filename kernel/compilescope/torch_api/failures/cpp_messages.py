@@ -131,7 +131,7 @@ _HELPERS = frozenset(
 
 def _assertion(match: re.Match[str], cause: str) -> Problem:
     """A tensor has other sizes or strides than the generated code expects."""
-    operator = _plain(match["operator"])
+    operator = _qualified_operator(match["operator"])
     differences = [
         (
             int(dimension["dim"]),
@@ -184,7 +184,7 @@ def _departs(operator: str, other: str, explanation: str, facts: dict[str, str])
 
 def _other_type(match: re.Match[str], cause: str) -> Problem:
     """An operator returned a tensor of another type than the generated code expects."""
-    operator = _plain(match["operator"])
+    operator = _qualified_operator(match["operator"])
     type_name = match["found"]
     if not type_name:
         code = int(match["code"])
@@ -361,7 +361,7 @@ def _problem(what: str, why: str, remedy: str, facts: dict[str, str]) -> Problem
     )
 
 
-def _plain(operator: str) -> str:
+def _qualified_operator(operator: str) -> str:
     """``torch.ops.gg.pyop.default`` as ``gg::pyop``."""
     namespace, _, name = operator.removeprefix("torch.ops.").partition(".")
     return f"{namespace}::{name.removesuffix('.default')}" if name else operator

@@ -22,12 +22,12 @@ def disk_full(path: str, why: str, *, detail: str) -> Problem:
         severity="error",
         what=f"The disk of {path} is full.",
         why=why,
-        remedy=f"Free some space there, or {_elsewhere(path)}.",
+        remedy=f"Free some space there, or {_use_other_folder(path)}.",
         detail=detail,
     )
 
 
-def _elsewhere(path: str) -> str:
+def _use_other_folder(path: str) -> str:
     """How to make torch or the compiler write a file to another folder."""
     from ..process.caches import folder
 

@@ -153,7 +153,7 @@ def of_later_call(error: BaseException) -> Problem:
 
 def of_codegen(error: BaseException) -> Problem:
     """The problem for an exception during code generation, when no code of the subject runs."""
-    return of_torch(error) or _ours(error) or _internal(error, _whole(error))
+    return of_torch(error) or _ours(error) or _internal(error, _full_traceback(error))
 
 
 def of_torch(error: BaseException) -> Problem | None:
@@ -204,7 +204,7 @@ def _failed(error: BaseException) -> str:
     return f"{COMPILE_FAILED}: {first_line_of(error) or type(error).__name__}"
 
 
-def _whole(error: BaseException) -> str:
+def _full_traceback(error: BaseException) -> str:
     return "".join(traceback.format_exception(error))
 
 

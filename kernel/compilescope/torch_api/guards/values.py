@@ -33,11 +33,11 @@ def values_of(nodes: Sequence[TreeNode], f_locals: dict[str, Any], f_globals: An
         if node.parent is None:
             values.append(f_locals)
         else:
-            values.append(_below(values[node.parent], node.accessor, f_globals))
+            values.append(_child_value(values[node.parent], node.accessor, f_globals))
     return values
 
 
-def _below(value: Any, accessor: str, f_globals: Any) -> Any:
+def _child_value(value: Any, accessor: str, f_globals: Any) -> Any:
     if value is NoValue:
         return NoValue
     match = _ACCESSOR.match(accessor)

@@ -82,7 +82,7 @@ def export(
     Exception
         Whatever ``torch.export`` raises, after both of its ways of tracing failed.
     """
-    module = fn if isinstance(fn, nn.Module) else _around(fn, modules)
+    module = fn if isinstance(fn, nn.Module) else _as_module(fn, modules)
     first: Exception | None = None
     for strict in (False, True):
         try:
@@ -175,7 +175,7 @@ def _always(answer: bool) -> Callable[[Any], bool]:
     return lambda self: answer
 
 
-def _around(fn: Callable[..., Any], modules: Mapping[str, nn.Module]) -> nn.Module:
+def _as_module(fn: Callable[..., Any], modules: Mapping[str, nn.Module]) -> nn.Module:
     """A module that calls a function; ``torch.export`` accepts only modules."""
 
     def forward(self: Any, *args: Any, **kwargs: Any) -> Any:

@@ -116,13 +116,13 @@ def _select(original: Any, self: Any, name: str, choices: Any, *args: Any, **kwa
         result = original(self, name, choices, *args, **kwargs)
     finally:
         _current.reset(token)
-    if selection.is_reported or _put_off(result):
+    if selection.is_reported or _is_deferred(result):
         return result
     _nodes.pop(_names(inputs), None)
     if _why_unmeasured:
         # torch's default comes first: a library call.
         listed.sort(key=lambda choice: type(choice).__name__ != "ExternKernelCaller")
-    _tell(
+    _log_choice(
         {
             "operator": name,
             "kind": "algorithm",
@@ -148,7 +148,7 @@ def _feedback(timings: Any, name: str, inputs: Any, choices: Any, *_: Any, **__:
     listed = [_choice(choice, time_ms) for choice, time_ms in timings.items()]
     timed = {id(timing) for timing in timings}
     listed += [_choice(choice, None) for choice in choices if id(choice) not in timed]
-    _tell(
+    _log_choice(
         {
             "operator": name,
             "kind": "algorithm",
@@ -176,7 +176,7 @@ def _configurations(original: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
             }
             for launcher, time_ms in timings.items()
         ]
-        _tell_kernel(self, choices, time.perf_counter() - start, "")
+        _log_kernel(self, choices, time.perf_counter() - start, "")
     return timings
 
 
@@ -186,13 +186,13 @@ def _descent(original: Any, self: Any, launcher: Any, *args: Any, **kwargs: Any)
     best = original(self, launcher, *args, **kwargs)
     if current_sink() is not None and best is not launcher:
         choices = [_configuration(best), {**_configuration(launcher), "why": "where it began"}]
-        _tell_kernel(self, choices, time.perf_counter() - start, "coordinate descent")
+        _log_kernel(self, choices, time.perf_counter() - start, "coordinate descent")
     return best
 
 
-def _tell_kernel(tuner: Any, choices: list[dict[str, Any]], seconds: float, how: str) -> None:
+def _log_kernel(tuner: Any, choices: list[dict[str, Any]], seconds: float, how: str) -> None:
     kernel = str((getattr(tuner, "inductor_meta", None) or {}).get("kernel_name") or "")
-    _tell(
+    _log_choice(
         {
             "operator": kernel,
             "kind": "config",
@@ -206,7 +206,7 @@ def _tell_kernel(tuner: Any, choices: list[dict[str, Any]], seconds: float, how:
     )
 
 
-def _tell(facts: dict[str, Any], owner: Any = None) -> None:
+def _log_choice(facts: dict[str, Any], owner: Any = None) -> None:
     sink = current_sink()
     if sink is not None:
         _, metadata = identity("artifact", {"name": AUTOTUNING, "encoding": "json"}, owner)
@@ -265,7 +265,7 @@ def _node_name() -> str:
     return str(getattr(getattr(V.graph, "current_node", None), "name", "") or "")
 
 
-def _put_off(result: Any) -> bool:
+def _is_deferred(result: Any) -> bool:
     """Whether torch defers the choice to the scheduler, which measures it with its fusions."""
     buffer = result[0] if isinstance(result, tuple) and result else result
     for _ in range(4):

@@ -32,7 +32,7 @@ _MAPS = Path("/proc/self/maps")
 _OTHER_OPENMP = ("libiomp5", "libomp.")
 
 
-class Held(NamedTuple):
+class HeldValue(NamedTuple):
     """A value of a call, for another thread."""
 
     value: Any
@@ -45,18 +45,18 @@ class Held(NamedTuple):
         return self.version is None or self.value._version == self.version
 
 
-def hold(value: Any, *, copies: bool) -> Held:
+def hold(value: Any, *, copies: bool) -> HeldValue:
     """Keeps a value as it is now, without its autograd history: under ``torch.no_grad``.
 
     Without ``copies`` a tensor's memory is shared and kept: the tensor may be given other memory
     meanwhile. Tensors of the inference mode are always copied: they count no versions.
     """
     if not isinstance(value, torch.Tensor):
-        return Held(value, None)
+        return HeldValue(value, None)
     if copies or value.is_inference():
-        return Held(copied(value), None)
+        return HeldValue(copied(value), None)
     alias = value.detach()
-    return Held(alias, alias._version)
+    return HeldValue(alias, alias._version)
 
 
 def bytes_of(value: Any) -> int:
@@ -170,7 +170,7 @@ def running_in_background(device: int | None, event: Any) -> Iterator[None]:
             stream.synchronize()
 
 
-def give_way() -> None:
+def yield_to_user() -> None:
     """Leaves the GIL and the GPU to the calls of other threads for a while."""
     time.sleep(_PAUSE_S)
 

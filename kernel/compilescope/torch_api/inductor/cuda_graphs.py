@@ -173,20 +173,20 @@ class _Counting(logging.Handler):
 
 
 def _record(original: Any, self: Any, inputs: Any, function_id: Any) -> Any:
-    _note(self, "recorded")
+    _count(self, "recorded")
     known = self.roots if self.current_node is None else self.current_node.children
     if known.get(function_id):
-        _note(self, "again")
+        _count(self, "again")
     return original(self, inputs, function_id)
 
 
 def _replay(original: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
-    _note(self, "replayed")
+    _count(self, "replayed")
     return original(self, *args, **kwargs)
 
 
 def _warm(original: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
-    _note(self, "warmed")
+    _count(self, "warmed")
     return original(self, *args, **kwargs)
 
 
@@ -199,6 +199,6 @@ def _check(original: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
     return result
 
 
-def _note(manager: Any, name: str) -> None:
+def _count(manager: Any, name: str) -> None:
     for counts in _counting:
         counts.note(manager, name)

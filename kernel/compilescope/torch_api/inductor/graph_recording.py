@@ -140,7 +140,7 @@ def _reason(compiled: Any) -> str:
     return ""
 
 
-class Home:
+class RecordingThread:
     """The thread whose calls record and replay, with autograd's threads that work for it.
 
     Each thread of torch's has graphs and a pool of memory of its own.
@@ -158,22 +158,22 @@ class Home:
         """Decides for this thread."""
         from torch._inductor import cudagraph_trees
 
-        if _here(cudagraph_trees) is None:
+        if _thread_memory(cudagraph_trees) is None:
             # torch 2.11 and 2.12 do this in the thread that imports the module alone.
             created: dict[str, Any] = {_CONTAINERS: {}, _LOCKS: defaultdict(threading.Lock)}
             for name, value in created.items():
                 setattr(cudagraph_trees.local, name, value)
                 torch._C._stash_obj_in_tls(name, value)
-        self._containers = _here(cudagraph_trees)
+        self._containers = _thread_memory(cudagraph_trees)
 
     def is_here(self) -> bool:
         """Whether this is the thread, or one of autograd's that works for it."""
         from torch._inductor import cudagraph_trees
 
-        return self._containers is not None and _here(cudagraph_trees) is self._containers
+        return self._containers is not None and _thread_memory(cudagraph_trees) is self._containers
 
 
-def _here(trees: Any) -> Any:
+def _thread_memory(trees: Any) -> Any:
     """The graphs' memory of this thread, or None."""
     containers = getattr(trees.local, _CONTAINERS, None)
     if containers is None and torch._C._is_key_in_tls(_CONTAINERS):
@@ -211,6 +211,6 @@ def pool_bytes(device: int) -> float | None:
 def _manager(device: int) -> Any:
     from torch._inductor import cudagraph_trees
 
-    if _here(cudagraph_trees) is None:
+    if _thread_memory(cudagraph_trees) is None:
         return None
     return cudagraph_trees.get_manager(device, create_if_none_exists=False)

@@ -70,7 +70,7 @@ def shared() -> Iterator[None]:
     try:
         yield
     finally:
-        _give_back()
+        _release()
 
 
 @contextlib.contextmanager
@@ -87,9 +87,9 @@ def temporary() -> Iterator[None]:
     except BaseException:
         _end_compilers(earlier)
         _end_orphans(earlier)
-        _give_back(at_once=True)
+        _release(at_once=True)
         raise
-    _give_back()
+    _release()
 
 
 @contextlib.contextmanager
@@ -146,7 +146,7 @@ def _reclaim() -> bool:
     return idle.are_ours()
 
 
-def _give_back(*, at_once: bool = False) -> None:
+def _release(*, at_once: bool = False) -> None:
     global _borrowers
     with _lock:
         _borrowers -= 1

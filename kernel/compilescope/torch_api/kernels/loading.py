@@ -50,7 +50,7 @@ def watched(modules: list[types.ModuleType]) -> Iterator[None]:
         module = original(*args, **kwargs)
         sink = current_sink()
         if sink is not None and isinstance(module, types.ModuleType):
-            _tell(sink, "module", start=time.time(), us=0.0, keys=_keys(module))
+            _log_step(sink, "module", start=time.time(), us=0.0, keys=_keys(module))
             modules.append(module)
             launches.time(module)
         return module
@@ -146,7 +146,7 @@ def _compiled_triton(original: Callable[..., Any], tuner: Any, *args: Any, **kwa
     if sink is None:
         return original(tuner, *args, **kwargs)
     if tuner.compile_results:  # compiled by another process, or found in a cache
-        _tell(sink, "compiled", owner=tuner, start=time.time(), us=0.0)
+        _log_step(sink, "compiled", owner=tuner, start=time.time(), us=0.0)
         return original(tuner, *args, **kwargs)
     with _step(sink, "compile", owner=tuner):
         return original(tuner, *args, **kwargs)
@@ -192,10 +192,10 @@ def _step(
         yield
     finally:
         us = (time.perf_counter() - start_counter) * 1e6
-        _tell(sink, what, owner=owner, kernel=kernel, key=key, start=start, us=us)
+        _log_step(sink, what, owner=owner, kernel=kernel, key=key, start=start, us=us)
 
 
-def _tell(
+def _log_step(
     sink: Sink,
     what: str,
     *,

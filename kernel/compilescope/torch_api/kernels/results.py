@@ -150,7 +150,7 @@ def record_kernel_results(
         except Exception as error:  # noqa: BLE001 - told, and the graph runs unseen
             findings.failures.append(_first_line(error))
             return original(self, inputs)
-        look = _Look(graph, text, sites(text), values, enough, findings)
+        look = _TracedCall(graph, text, sites(text), values, enough, findings)
         with look.tracing():
             return original(self, inputs)
 
@@ -158,7 +158,7 @@ def record_kernel_results(
         yield findings
 
 
-class _Look:
+class _TracedCall:
     """One call of a compiled graph, traced launch by launch."""
 
     def __init__(

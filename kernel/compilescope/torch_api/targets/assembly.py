@@ -220,7 +220,7 @@ def compile_config(loaded: Loaded, config: Any) -> Compiled:
     logging.disable(logging.CRITICAL)
     printed = io.StringIO()
     try:
-        with contextlib.redirect_stdout(printed), _ptxas_talks():
+        with contextlib.redirect_stdout(printed), _verbose_ptxas():
             binary = _instead_of_compiling(loaded.autotuner, config, _compile)
     except Exception as error:  # noqa: BLE001 - a compiler that fails is an answer
         return Compiled(why=_reason(error))
@@ -270,7 +270,7 @@ def without_driver() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _ptxas_talks() -> Iterator[None]:
+def _verbose_ptxas() -> Iterator[None]:
     """Makes ptxas print its report on registers and spills."""
     before = knobs.nvidia.dump_ptxas_log
     knobs.nvidia.dump_ptxas_log = True

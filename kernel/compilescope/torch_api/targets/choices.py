@@ -32,7 +32,7 @@ def decide_by_rule(build: Build) -> None:
     _print_no_constants()
     from . import kernels  # imports Triton, which the rest of compilescope does not need
 
-    kernels.compile_without_running(build, _tell)
+    kernels.compile_without_running(build, _log_decision)
 
 
 def _pad_nothing() -> None:
@@ -56,7 +56,7 @@ def _pad_nothing() -> None:
         finally:
             module.get_cached_should_pad = cached
         if unmeasured:
-            _tell(
+            _log_decision(
                 kind="padding",
                 operator=f"{op.__name__}({_tensor(mat1)}, {_tensor(mat2)})",
                 chosen="not padded",
@@ -101,7 +101,7 @@ def _print_no_constants() -> None:
     module.save_graph_repro = lambda *_, **__: None
 
 
-def _tell(*, node: str, **facts: str) -> None:
+def _log_decision(*, node: str, **facts: str) -> None:
     sink = current_sink()
     if sink is not None:
         _, metadata = identity("artifact", {"name": DECISION, "encoding": "json"})

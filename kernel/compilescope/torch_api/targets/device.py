@@ -68,16 +68,16 @@ def _describe(device: Device, build: Build) -> None:
     properties = _properties(device, build)
     cuda: Any = torch.cuda
     for name, value in _RETURN_VALUES.items():
-        setattr(cuda, name, _saying(value))
+        setattr(cuda, name, _returning(value))
     private: Any = torch._C
     for name, value in _MISSING.items():
         if not hasattr(private, name):
-            setattr(private, name, _saying(value))
-    cuda.get_device_properties = _saying(properties)
-    cuda._get_device_properties = _saying(properties)
+            setattr(private, name, _returning(value))
+    cuda.get_device_properties = _returning(properties)
+    cuda._get_device_properties = _returning(properties)
 
 
-def _saying(value: Any) -> Callable[..., Any]:
+def _returning(value: Any) -> Callable[..., Any]:
     """A separate function for each name: Dynamo's rules look up the function object."""
     return lambda *args, **kwargs: value
 

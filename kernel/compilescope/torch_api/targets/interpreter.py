@@ -250,7 +250,7 @@ def _encoded(data: Any, dtype: Any) -> Any:
     return rounded.view(plain).numpy().view(interpreter._get_np_dtype(dtype))
 
 
-def _plain(handle: Any) -> Any:
+def _numpy_numbers(handle: Any) -> Any:
     """A handle's numbers in a type that NumPy can compute with."""
     dtype = handle.dtype.scalar
     return _decoded(handle.data, dtype) if dtype in _FLOATS else handle.data
@@ -265,25 +265,27 @@ def _packed(data: Any, dtype: Any) -> Any:
 def _unary(original: Any, self: Any, arg: Any, op: Any) -> Any:
     if arg.dtype.scalar not in _FLOATS:
         return original(self, arg, op)
-    return _packed(op(_plain(arg)), arg.dtype.scalar)
+    return _packed(op(_numpy_numbers(arg)), arg.dtype.scalar)
 
 
 def _binary(original: Any, self: Any, lhs: Any, rhs: Any, op: Any) -> Any:
     if lhs.dtype.scalar not in _FLOATS:
         return original(self, lhs, rhs, op)
-    return _packed(op(_plain(lhs), _plain(rhs)), lhs.dtype.scalar)
+    return _packed(op(_numpy_numbers(lhs), _numpy_numbers(rhs)), lhs.dtype.scalar)
 
 
 def _fma(original: Any, self: Any, x: Any, y: Any, z: Any) -> Any:
     if z.dtype.scalar not in _FLOATS:
         return original(self, x, y, z)
-    return _packed(_plain(x) * _plain(y) + _plain(z), z.dtype.scalar)
+    return _packed(_numpy_numbers(x) * _numpy_numbers(y) + _numpy_numbers(z), z.dtype.scalar)
 
 
 def _clamp(original: Any, self: Any, arg: Any, low: Any, high: Any, nans: Any) -> Any:
     if arg.dtype.scalar not in _FLOATS:
         return original(self, arg, low, high, nans)
-    return _packed(np.clip(_plain(arg), _plain(low), _plain(high)), arg.dtype.scalar)
+    return _packed(
+        np.clip(_numpy_numbers(arg), _numpy_numbers(low), _numpy_numbers(high)), arg.dtype.scalar
+    )
 
 
 def _cast(original: Any, self: Any, src: Any, dst_type: Any) -> Any:
@@ -291,9 +293,9 @@ def _cast(original: Any, self: Any, src: Any, dst_type: Any) -> Any:
     if source not in _FLOATS and destination not in _FLOATS:
         return original(self, src, dst_type)
     if destination in _FLOATS:
-        return interpreter.TensorHandle(_encoded(_plain(src), destination), destination)
+        return interpreter.TensorHandle(_encoded(_numpy_numbers(src), destination), destination)
     return interpreter.TensorHandle(
-        _plain(src).astype(interpreter._get_np_dtype(destination)), destination
+        _numpy_numbers(src).astype(interpreter._get_np_dtype(destination)), destination
     )
 
 
@@ -302,13 +304,13 @@ def _cast_float(original: Any, self: Any, src: Any, dst_type: Any, rounding: Any
 
 
 def _dot(original: Any, self: Any, a: Any, b: Any, d: Any, *rest: Any) -> Any:
-    left, right = _plain(a), _plain(b)
+    left, right = _numpy_numbers(a), _numpy_numbers(b)
     if np.issubdtype(left.dtype, np.floating):
         wide = np.float64 if left.dtype == np.float64 else np.float32
         product = np.matmul(left.astype(wide), right.astype(wide))
     else:
         product = np.matmul(left, right, dtype=d.data.dtype)
-    total = product + _plain(d)
+    total = product + _numpy_numbers(d)
     if d.dtype.scalar in _FLOATS:
         return _packed(total, d.dtype.scalar)
     return interpreter.TensorHandle(total.astype(d.data.dtype), d.dtype.scalar)
@@ -339,7 +341,7 @@ def _in_time() -> None:
         raise OutOfTimeError
 
 
-def _look(pointers: Any, mask: Any) -> None:
+def _check_addresses(pointers: Any, mask: Any) -> None:
     """Raises if an accessed address lies outside all arguments."""
     _in_time()
     touched = pointers.data[np.broadcast_to(mask.data, pointers.data.shape)]
@@ -352,17 +354,17 @@ def _look(pointers: Any, mask: Any) -> None:
 
 
 def _load(original: Any, self: Any, ptrs: Any, mask: Any, *rest: Any, **named: Any) -> Any:
-    _look(ptrs, mask)
+    _check_addresses(ptrs, mask)
     return original(self, ptrs, mask, *rest, **named)
 
 
 def _store(original: Any, self: Any, ptrs: Any, value: Any, mask: Any, *rest: Any) -> Any:
-    _look(ptrs, mask)
+    _check_addresses(ptrs, mask)
     return original(self, ptrs, value, mask, *rest)
 
 
 def _atomic(original: Any, self: Any, op: Any, ptr: Any, value: Any, mask: Any, *rest: Any) -> Any:
-    _look(ptr, mask)
+    _check_addresses(ptr, mask)
     is_small_float = value.dtype.scalar in _FLOATS
     if is_small_float:
         raise CannotInterpretError(f"the interpreter has no atomic operations of {value.dtype}")
@@ -422,7 +424,7 @@ def _library_call(name: str, *args: Any) -> Any:
         raise CannotInterpretError(f"libdevice.{name} is not emulated")
     semantic = interpreter.interpreter_semantic
     tensors = [semantic.to_tensor(arg) for arg in args]
-    values = [torch.from_numpy(np.array(_plain(tensor.handle))) for tensor in tensors]
+    values = [torch.from_numpy(np.array(_numpy_numbers(tensor.handle))) for tensor in tensors]
     result = function(*values).numpy()
     dtype = INTEGERS[name] if name in INTEGERS else tensors[0].dtype
     dtype = getattr(tl, dtype) if isinstance(dtype, str) else dtype

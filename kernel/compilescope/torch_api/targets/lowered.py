@@ -45,7 +45,7 @@ class Ref(NamedTuple):
     name: str
 
 
-class Named(NamedTuple):
+class NamedObject(NamedTuple):
     """An object that is looked up by name: an operator, or a function of a module."""
 
     kind: str
@@ -61,7 +61,7 @@ class LoweredNode:
     name: str
     op: str
     target: Any
-    """A `Named` for a call; the name for an attribute or a placeholder."""
+    """A `NamedObject` for a call; the name for an attribute or a placeholder."""
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
     value: Any
@@ -215,12 +215,12 @@ def _nodes(
     return nodes, subgraphs
 
 
-def _target(target: Any) -> Named:
+def _target(target: Any) -> NamedObject:
     if isinstance(target, torch._ops.OpOverload):
-        return Named("operator", target.namespace, f"{target._opname}.{target._overloadname}")
+        return NamedObject("operator", target.namespace, f"{target._opname}.{target._overloadname}")
     if isinstance(target, torch._ops.HigherOrderOperator):
-        return Named("higher_order", "", target.name())  # type: ignore[no-untyped-call]
-    return Named("function", target.__module__, target.__qualname__)
+        return NamedObject("higher_order", "", target.name())  # type: ignore[no-untyped-call]
+    return NamedObject("function", target.__module__, target.__qualname__)
 
 
 def _argument(value: Any, values: _Values) -> Any:

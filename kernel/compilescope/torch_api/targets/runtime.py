@@ -31,7 +31,7 @@ CUDNN_VERSION = 91900
 """The version of the wheels for `device.CUDA_VERSION`, or later; used if this build has none."""
 
 
-def stand_in(build: Build) -> None:
+def load_replacement(build: Build) -> None:
     """Loads the replacement runtime for the rest of the process.
 
     Raises

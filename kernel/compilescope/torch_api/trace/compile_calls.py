@@ -55,8 +55,8 @@ class Call(NamedTuple):
 @contextlib.contextmanager
 def recording_compile_calls() -> Iterator[None]:
     """Records where ``torch.compile`` is called in the block."""
-    with patched(_BASE, "__call__", _note):
-        skip(_BASE.__call__, _note, _caller)
+    with patched(_BASE, "__call__", _record_site):
+        skip(_BASE.__call__, _record_site, _caller)
         yield
 
 
@@ -112,7 +112,7 @@ def _contexts(frame: types.FrameType | None) -> Iterator[tuple[Any, Any]]:
         frame = frame.f_back
 
 
-def _note(original: Callable[..., Any], self: Any, fn: Any) -> Any:
+def _record_site(original: Callable[..., Any], self: Any, fn: Any) -> Any:
     if isinstance(self, eval_frame.OptimizeContext):
         with contextlib.suppress(Exception):  # must not reach the user's torch.compile
             _sites[self] = _caller()

@@ -20,12 +20,12 @@ from torch.fx import Node as FxNode
 
 from ...report import Node, SourceLine
 from ..process.patching import patched
-from .node_origins import NotedNodes, recorded_origins
+from .node_origins import NodesWithOrigins, recorded_origins
 from .printed_graphs import LastText
 from .trace import is_users_own
 
 
-class Collected(NotedNodes):
+class Collected(NodesWithOrigins):
     """The nodes of a live graph.
 
     The nodes of a subgraph (a branch of ``torch.cond``) come after the others, with the subgraph's

@@ -25,7 +25,7 @@ _MAX_ANCESTORS = 64
 """How many ancestors of a node are kept: enough for any chain of passes seen so far."""
 
 
-class Trail(msgspec.Struct, frozen=True):
+class NodeOrigins(msgspec.Struct, frozen=True):
     """The origins of a node, as far as torch recorded them."""
 
     calls: tuple[str, ...] = ()
@@ -40,17 +40,17 @@ class Trail(msgspec.Struct, frozen=True):
     """Whether autograd made it."""
 
 
-class NotedNodes(list[Node]):
+class NodesWithOrigins(list[Node]):
     """A graph's nodes, with their origins as torch recorded them."""
 
     def __init__(self) -> None:
         super().__init__()
         self.graphs: set[int] = set()
         """The graph's ids in torch while it was alive; several if copies print the same text."""
-        self.trails: dict[str, Trail] = {}
+        self.trails: dict[str, NodeOrigins] = {}
 
 
-def recorded_origins(node: FxNode) -> Trail:
+def recorded_origins(node: FxNode) -> NodeOrigins:
     """Read the origins that torch recorded on a node."""
     meta = node.meta
     calls = meta.get("source_fn_stack") or meta.get("fwd_source_fn_stack") or ()
@@ -63,7 +63,7 @@ def recorded_origins(node: FxNode) -> Trail:
     past: list[tuple[int, str]] = []
     if node.op != "placeholder":
         _gather(meta.get("from_node") or (), past)
-    return Trail(
+    return NodeOrigins(
         calls=tuple(str(call[0]) for call in calls),
         argument=argument,
         past=tuple(past),

@@ -40,13 +40,13 @@ def is_inspection() -> bool:
     return frame is not None and frame >= FIRST_FRAME
 
 
-def begin() -> None:
+def restart_numbering() -> None:
     """Restarts the numbering for another variant."""
     global _numbering
     _numbering = Numbering()
 
 
-def note(metadata: dict[str, Any]) -> None:
+def number_event(metadata: dict[str, Any]) -> None:
     """Numbers the compilation of an inspection's event, if it is the first event of it."""
     compile_id = f"{metadata.get('frame_id')}/{metadata.get('frame_compile_id')}"
     if "None" in compile_id or compile_id in _numbering.ids:

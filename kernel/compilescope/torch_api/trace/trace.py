@@ -150,7 +150,7 @@ class _Handler(Handler):
             if self._is_ours():
                 event = raw(record)
                 if not self.shared:
-                    shown_ids.note(event.metadata)
+                    shown_ids.number_event(event.metadata)
                 self.sink(with_names(event))
         except Exception as error:  # noqa: BLE001 - must not reach the user's compilation
             self.failure = self.failure or error

@@ -52,7 +52,7 @@ def kernels(changes: Changes) -> list[Row]:
     ]
 
 
-def others(changes: Changes) -> list[Row]:
+def other_lines(changes: Changes) -> list[Row]:
     """Return differences other than kernels, a line each."""
     return [
         Row(
@@ -65,7 +65,7 @@ def others(changes: Changes) -> list[Row]:
 
 def lines(variant: VariantReport, changes: Changes, most: int) -> list[str]:
     """Return a variant's differences, a line each, and how many lines are left out."""
-    rows = [*kernels(changes), *others(changes)]
+    rows = [*kernels(changes), *other_lines(changes)]
     left_out = len(rows) - most
     return [
         *filter(None, [changes.backend_words]),

@@ -63,8 +63,8 @@ def rows(variant: VariantReport) -> list[tuple[str, ...]]:
             way=f"{way.name}{' *' if way.is_pareto else ''}",
             cold=_seconds(way.cold_s),
             cached=_seconds(way.cached_s),
-            shipped=_with(_seconds(way.shipped_s), _size(way.ship_bytes)),
-            call=_with(
+            shipped=_figure_with(_seconds(way.shipped_s), _size(way.ship_bytes)),
+            call=_figure_with(
                 "" if way.call_us is None else wording.duration(way.call_us),
                 "" if way.speedup is None else way.speedup.text,
             ),
@@ -167,5 +167,5 @@ def _size(value: float | None) -> str:
     return "" if value is None else wording.size(value)
 
 
-def _with(figure: str, more: str) -> str:
+def _figure_with(figure: str, more: str) -> str:
     return f"{figure} ({more})" if figure and more else figure

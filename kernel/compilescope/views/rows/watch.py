@@ -65,9 +65,9 @@ def causes(report: Report) -> list[tuple[str, str]]:
     )
     return [
         *(("Recompiled:", _recompiled(*function)) for function in often[:_CAUSES]),
-        *_others(len(often) - _CAUSES, "function", "recompiled"),
+        *_more_row(len(often) - _CAUSES, "function", "recompiled"),
         *(("Graph break:", _broken(graph_break)) for graph_break in costly[:_CAUSES]),
-        *_others(len(costly) - _CAUSES, "graph break"),
+        *_more_row(len(costly) - _CAUSES, "graph break"),
     ]
 
 
@@ -87,7 +87,7 @@ def _broken(graph_break: DistinctBreak) -> str:
     return f"{': '.join(filter(None, [where, code]))}{times}: {cause.reason.splitlines()[0]}"
 
 
-def _others(number: int, noun: str, what: str = "") -> list[tuple[str, str]]:
+def _more_row(number: int, noun: str, what: str = "") -> list[tuple[str, str]]:
     counted = f"{wording.count(number, f'more {noun}')} {what}".strip()
     return [("", counted)] if number > 0 else []
 

@@ -10,7 +10,7 @@ import compilescope as cs
 import pytest
 from compilescope.analysis.contents.summaries import compilation_summary
 from compilescope.comms import report_without_texts
-from compilescope.comms.clients import plain
+from compilescope.comms.clients import to_builtins
 from compilescope.report import (
     Compilation,
     Package,
@@ -71,7 +71,7 @@ def test_texts_are_where_the_contents_say(name: str) -> None:
 def test_summaries_are_those_of_the_live_panel(name: str) -> None:
     report = cs.load(REPORTS / f"{name}.compilescope.json")
     contents = json.loads(report.to_json())["contents"]
-    live = json.loads(json.dumps(plain(report_without_texts.report(report, 1))))
+    live = json.loads(json.dumps(to_builtins(report_without_texts.report(report, 1))))
     for variant, stored in zip(live["variants"], contents["variants"], strict=True):
         for compilation, texts in zip(variant["compilations"], stored["compilations"], strict=True):
             listed = [text["name"] for text in texts["texts"] if text.get("listed", True)]

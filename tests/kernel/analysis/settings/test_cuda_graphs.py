@@ -9,7 +9,7 @@ import pytest
 import torch
 from compilescope import Variant
 from compilescope.analysis.settings.cuda_graph_reasons import read_skip
-from compilescope.analysis.settings.cuda_graphs import Said, add_counts, cuda_graphs_of
+from compilescope.analysis.settings.cuda_graphs import LoggedSkip, add_counts, cuda_graphs_of
 from compilescope.analysis.settings.effective import cuda_graphs_row
 from compilescope.capture.records import Record
 from compilescope.report import Compilation, CudaGraphs, Graph, Node, Report
@@ -111,7 +111,7 @@ def on_gpu() -> Compilation:
 
 def found_on_gpu(*said: str, cpp: bool = False) -> CudaGraphs:
     cuda_graphs = cuda_graphs_of(
-        Variant(cpp_wrapper=cpp), [on_gpu()], ASKED, [Said(reason, "0/0") for reason in said]
+        Variant(cpp_wrapper=cpp), [on_gpu()], ASKED, [LoggedSkip(reason, "0/0") for reason in said]
     )
     assert cuda_graphs is not None
     return cuda_graphs

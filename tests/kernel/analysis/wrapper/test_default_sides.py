@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 from compilescope.analysis.wrapper.default_sides import (
-    beside,
     default_sides,
     has_cpp_wrapper,
+    other_side,
     other_wrapper,
 )
 from compilescope.report import Code, Compilation, Variant, VariantReport
@@ -107,4 +107,4 @@ def test_a_wrapper_of_the_cell_is_known_by_its_code() -> None:
 
 
 def test_nothing_stands_beside_the_only_variant() -> None:
-    assert beside([EAGER, PYTHON], PYTHON) is None
+    assert other_side([EAGER, PYTHON], PYTHON) is None

@@ -9,7 +9,7 @@ import torch
 import torch._dynamo.config
 from compilescope.analysis.overview.overview import overview
 from compilescope.checks import environment
-from compilescope.checks.context import Ground
+from compilescope.checks.context import CheckContext
 from compilescope.report import Problem
 from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -32,7 +32,7 @@ def test_a_variable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert problem.remedy == 'Run del os.environ["TORCHDYNAMO_DISABLE"].'
     assert overview(report).headline == problem.what
     # The doctor says the same.
-    check = environment.switched_on(Ground(folder=tmp_path))
+    check = environment.switched_on(CheckContext(folder=tmp_path))
     assert (check.finding, check.remedy) == (problem.what, problem.remedy)
     monkeypatch.setenv("TORCHDYNAMO_DISABLE", "0")
     assert inspect(Call(work, (X,)), run=False).compilation("0/0").graphs

@@ -143,6 +143,6 @@ def test_what_is_loaded_already_is_not_loaded_by_a_tiny_function(
         raise AssertionError("It was generated although Inductor is loaded.")
 
     monkeypatch.setattr(first_compilation, "capture", unexpected)
-    first_compilation.make_ready("cpu")
+    first_compilation.warm_up_compiler("cpu")
     monkeypatch.setattr(first_compilation, "generated_for", {"cuda"})
-    first_compilation.make_ready("cuda:0")
+    first_compilation.warm_up_compiler("cuda:0")

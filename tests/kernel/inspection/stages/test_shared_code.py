@@ -127,7 +127,7 @@ def test_a_kernel_that_is_unlike_after_all_is_generated_anew(
         expected = _codes(_sources(call, False))
 
     def unlike(*_: Any) -> None:
-        raise recorded_kernel.UnlikeError
+        raise recorded_kernel.DecisionsDifferError
 
     monkeypatch.setattr(reuse, "repeat", unlike)
     assert _codes(_sources(call, False)) == expected

@@ -42,7 +42,7 @@ class Traits(NamedTuple):
     """Whether it can run beside the user's calls: `repeatable_graphs.is_repeatable`."""
 
 
-class Noticed(NamedTuple):
+class InterceptedGraph(NamedTuple):
     """A graph that Inductor has compiled under the Python wrapper, or loaded."""
 
     compiled: Any
@@ -103,7 +103,7 @@ def compile_noticing(
     graph: Any,
     inputs: Sequence[Any],
     settings: dict[str, Any],
-    notice: Callable[[Noticed], None],
+    notice: Callable[[InterceptedGraph], None],
     *,
     records: bool = False,
 ) -> Any:
@@ -119,15 +119,15 @@ def compile_noticing(
     def inner(graph: Any, inputs: Sequence[Any], **options: Any) -> Any:
         packed = pack(graph, inputs, options, records)
         traits = Traits(undefined_outputs(graph), is_repeatable(graph))
-        with _noticing(notice, tag, packed, traits):
+        with _intercepting(notice, tag, packed, traits):
             return compile_fx_inner(graph, inputs, **options)
 
-    with _noticing(notice, tag):
+    with _intercepting(notice, tag):
         return compile_fx(graph, inputs, inner_compile=inner, config_patches=settings)
 
 
 class _Listener(NamedTuple):
-    notice: Callable[[Noticed], None]
+    notice: Callable[[InterceptedGraph], None]
     packed: Packed | None
     traits: Traits | None
     start: float
@@ -137,8 +137,8 @@ _listener: ContextVar[_Listener | None] = ContextVar("compilescope_tiers", defau
 
 
 @contextlib.contextmanager
-def _noticing(
-    notice: Callable[[Noticed], None],
+def _intercepting(
+    notice: Callable[[InterceptedGraph], None],
     own_tag: str,
     packed: Packed | None = None,
     traits: Traits | None = None,
@@ -166,20 +166,20 @@ def _post_compile(original: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
     if listener is not None and not is_loading():
         seconds = time.perf_counter() - listener.start
         arguments = [*args, *kwargs.values()]
-        listener.notice(_noticed(self, arguments, listener, seconds))
+        listener.notice(_intercepted(self, arguments, listener, seconds))
     return result
 
 
-def _noticed(
+def _intercepted(
     compiled: Any, arguments: Sequence[Any], listener: _Listener, seconds: float
-) -> Noticed:
+) -> InterceptedGraph:
     fx_kwargs = compiled.fx_kwargs or {}
     kind: Kind = "inference" if fx_kwargs.get("is_inference") else "forward"
     if compiled.guards_expr is None:
         # torch writes it only where it caches the graph.
         compiled.guards_expr = size_guards(arguments[0])
     settings = [argument for argument in arguments if isinstance(argument, Mapping)]
-    return Noticed(
+    return InterceptedGraph(
         compiled=compiled,
         compile_id=str(torch._guards.CompileContext.current_compile_id()),
         kind="backward" if fx_kwargs.get("is_backward") else kind,

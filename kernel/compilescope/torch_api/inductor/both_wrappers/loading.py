@@ -19,7 +19,7 @@ import torch
 
 from ...dynamo.wrapper_type import Inner
 from ...process.patching import patched
-from ..background_runs import give_way
+from ..background_runs import yield_to_user
 from ..graph_recording import Loaded, with_recordings
 from .library import Library
 from .requirements import LIBRARY_LOADER
@@ -32,7 +32,7 @@ _library: ContextVar[Library | None] = ContextVar("compilescope_tiers_library", 
 _pauses: ContextVar[bool] = ContextVar("compilescope_tiers_pauses", default=False)
 
 
-class UnlikeError(Exception):
+class WrappersDifferError(Exception):
     """The two wrappers cannot stand for each other; the text says why."""
 
 
@@ -81,7 +81,7 @@ def load(built: bytes, first: Any, *, records: str = "", gives_way: bool = False
         _pause()
         # Settings are the whole process's in some versions: nothing compiles meanwhile.
         with compile_lock, torch._guards.tracing(None):
-            changed = _other(settings, details["settings"])
+            changed = _differing_settings(settings, details["settings"])
             _pause()
             with (
                 settings.patch(changed),
@@ -118,7 +118,7 @@ def _loaded(file: io.BytesIO, first: Any, records: str) -> Loaded:
 
 def _pause() -> None:
     if _pauses.get():
-        give_way()
+        yield_to_user()
 
 
 def _load_library(original: Any, *args: Any, **kwargs: Any) -> Any:
@@ -140,7 +140,7 @@ def is_loading() -> bool:
     return _loading.get()
 
 
-def _other(settings: Any, wanted: Mapping[str, Any]) -> dict[str, Any]:
+def _differing_settings(settings: Any, wanted: Mapping[str, Any]) -> dict[str, Any]:
     """Those settings that differ now: there are many, and each takes time to set."""
     return {name: value for name, value in wanted.items() if getattr(settings, name) != value}
 
@@ -164,10 +164,10 @@ def _in_any_thread(wrapper: Inner) -> Inner:
 
 def _compare(first: Any, second: Any) -> None:
     if conditions_of(first.guards_expr) != conditions_of(second.guards_expr):
-        raise UnlikeError(
+        raise WrappersDifferError(
             f"its sizes are guarded by {second.guards_expr!r} instead of {first.guards_expr!r}"
         )
     if list(first.output_strides or ()) != list(second.output_strides or ()):
-        raise UnlikeError("its outputs are laid out otherwise in memory")
+        raise WrappersDifferError("its outputs are laid out otherwise in memory")
     if set(first.mutated_input_idxs) != set(second.mutated_input_idxs):
-        raise UnlikeError("it changes other inputs in place")
+        raise WrappersDifferError("it changes other inputs in place")

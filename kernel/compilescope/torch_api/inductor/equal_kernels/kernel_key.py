@@ -100,8 +100,8 @@ def _node(node: Any, names: Names) -> Hashable:
         raise UnknownError(type(node._body).__name__)
     key = (
         node.group[0],
-        _plain(node.group[1], {}, {}),
-        _plain(node._sizes, {}, {}),
+        _hashable_form(node.group[1], {}, {}),
+        _hashable_form(node._sizes, {}, {}),
         node.is_reduction(),
         type(node.node.data).__name__,
         _body(node._body, names),
@@ -122,13 +122,13 @@ def _body(body: Any, names: Names) -> Hashable:
             usage.append((kind.name, entry.index_name, number, entry.mode))
     blocks = (("", body.root_block), *body.subblocks.items())
     return (
-        tuple((name, _plain(expr, {}, {})) for name, expr in body.indexing_exprs.items()),
-        tuple((var, _plain(size, {}, {})) for var, size in body.var_ranges.items()),
+        tuple((name, _hashable_form(expr, {}, {})) for name, expr in body.indexing_exprs.items()),
+        tuple((var, _hashable_form(size, {}, {})) for var, size in body.var_ranges.items()),
         tuple(body.iter_vars),
         tuple(body.reduce_vars),
         tuple(body.indirect_vars),
-        _plain(body.indirect_var_ranges, {}, {}),
-        _plain(body.sizes, {}, {}),
+        _hashable_form(body.indirect_var_ranges, {}, {}),
+        _hashable_form(body.sizes, {}, {}),
         tuple(usage),
         tuple((name, _submodule(name, submodule)) for name, submodule in body.submodules.items()),
         tuple((name, _graph(block.graph, buffers)) for name, block in blocks),
@@ -143,7 +143,11 @@ def _submodule(name: str, module: Any) -> Hashable:
     bind = module.clone
     if bind.func not in (LoopBody.bind_set_indirect_shim, LoopBody.bind_masked_shim):
         raise UnknownError(name)
-    return (bind.func.__name__, _plain(bind.args, {}, {}), _plain(bind.keywords, {}, {}))
+    return (
+        bind.func.__name__,
+        _hashable_form(bind.args, {}, {}),
+        _hashable_form(bind.keywords, {}, {}),
+    )
 
 
 def _graph(graph: fx.Graph, buffers: dict[str, int]) -> Hashable:
@@ -154,15 +158,15 @@ def _graph(graph: fx.Graph, buffers: dict[str, int]) -> Hashable:
             (
                 node.op,
                 node.target,
-                _plain(node.args, numbers, buffers),
-                _plain(node.kwargs, numbers, buffers),
+                _hashable_form(node.args, numbers, buffers),
+                _hashable_form(node.kwargs, numbers, buffers),
             )
         )
         numbers[node] = len(numbers)
     return tuple(lines)
 
 
-def _plain(value: Any, nodes: dict[fx.Node, int], buffers: dict[str, int]) -> Hashable:
+def _hashable_form(value: Any, nodes: dict[fx.Node, int], buffers: dict[str, int]) -> Hashable:
     """A form of the value that is equal only if the code is: 1 is neither 1.0 nor True."""
     if isinstance(value, fx.Node):
         return ("node", nodes[value])
@@ -171,9 +175,12 @@ def _plain(value: Any, nodes: dict[fx.Node, int], buffers: dict[str, int]) -> Ha
     if isinstance(value, float):
         return ("float", repr(value))
     if isinstance(value, (tuple, list)):
-        return (type(value).__name__, *(_plain(item, nodes, buffers) for item in value))
+        return (type(value).__name__, *(_hashable_form(item, nodes, buffers) for item in value))
     if isinstance(value, dict):
-        return ("dict", *((key, _plain(item, nodes, buffers)) for key, item in value.items()))
+        return (
+            "dict",
+            *((key, _hashable_form(item, nodes, buffers)) for key, item in value.items()),
+        )
     if isinstance(value, (*_PLAIN, sympy.Basic)):
         return (type(value), value)
     raise UnknownError(type(value).__name__)
@@ -219,7 +226,10 @@ def _layout(buffer: Any) -> Hashable:
     layout = buffer.layout
     return (
         type(layout).__name__,
-        *(_plain(getattr(layout, name, None), {}, {}) for name in ("size", "stride", "offset")),
+        *(
+            _hashable_form(getattr(layout, name, None), {}, {})
+            for name in ("size", "stride", "offset")
+        ),
     )
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from .kernel_key import Names, Trial, UnknownError, has_symbols
 
 
-class UnlikeError(Exception):
+class DecisionsDifferError(Exception):
     """torch decided differently for loops that are equal in everything that is compared."""
 
 
@@ -254,7 +254,7 @@ def repeat(generated: Generated, scheduling: Any, group: Group, node: Any) -> No
                 nodes[position].decide_inplace_update()
                 nodes[position].mark_run()
         if kernel.decisions != [(names[read], names[written]) for read, written in part.in_place]:
-            raise UnlikeError(f"{node.get_name()}: other buffers are written in place")
+            raise DecisionsDifferError(f"{node.get_name()}: other buffers are written in place")
         graph.removed_buffers.update(names[number] for number in part.removed)
         graph.inplaced_to_remove.update(names[number] for number in part.removed_in_place)
     arguments.input_buffers = {names[number]: inner for number, inner in generated.inputs}

@@ -14,7 +14,14 @@ import torch
 from ...process.patching import patched
 from .kernel_key import loops_key, settings_key
 from .linear_strides import stride_of
-from .recorded_kernel import Generated, Group, UnlikeError, record, repeat, watch_in_context
+from .recorded_kernel import (
+    DecisionsDifferError,
+    Generated,
+    Group,
+    record,
+    repeat,
+    watch_in_context,
+)
 
 PROVEN = ("2.13",)
 """The versions of torch in which the tests compare repeated kernels with generated ones."""
@@ -79,7 +86,7 @@ class EqualKernels:
         if generated is not None:
             try:
                 repeat(generated, scheduling, group, node)
-            except UnlikeError:
+            except DecisionsDifferError:
                 self.unlike = True
                 raise
         elif self._complete:

@@ -280,7 +280,7 @@ class _State:
 
         with ExitStack() as stack:
             for owner in _owners(self.graph):
-                stack.callback(_put_back, owner, dict(vars(owner)))
+                stack.callback(_restore_attributes, owner, dict(vars(owner)))
             left = _provenance()
             stack.callback(vars(debug).update, left)
             vars(debug).update(self._provenance)
@@ -295,7 +295,7 @@ class _Attributes:
         self._values = _copied(vars(owner))
 
     def restore(self) -> None:
-        _put_back(self._owner, _copied(self._values))
+        _restore_attributes(self._owner, _copied(self._values))
 
 
 def _copied(values: dict[str, Any]) -> dict[str, Any]:
@@ -305,7 +305,7 @@ def _copied(values: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _put_back(owner: Any, values: dict[str, Any]) -> None:
+def _restore_attributes(owner: Any, values: dict[str, Any]) -> None:
     vars(owner).clear()
     vars(owner).update(values)
 

@@ -20,8 +20,8 @@ _PHASES: dict[Phase, str] = {
 """The processes of a way, in their order: in words."""
 
 
-class Course:
-    """The ways that are measured one after the other.
+class DeployProgress:
+    """The progress of a study that measures ways to deploy one after the other.
 
     Parameters
     ----------
