@@ -33,7 +33,7 @@ def swap(name: str, device: str, place: str) -> list[dict[str, Any]]:
 
         setattr(TieredGraph, method, call)
 
-    for method in ("take", "_settle", "_end_turns"):
+    for method in ("load", "_settle", "_end_turns"):
         noted(method)
     if place == "call":
         TieredGraph._is_checked_in_background = (  # type: ignore[method-assign]
@@ -62,7 +62,7 @@ def swap(name: str, device: str, place: str) -> list[dict[str, Any]]:
     begin = min(start for _, start, _ in events)
     loaded, settled, over = (
         max((end for method, _, end in events if method == wanted), default=begin)
-        for wanted in ("take", "_settle", "_end_turns")
+        for wanted in ("load", "_settle", "_end_turns")
     )
     ends = {"load": loaded, "check": settled, "turns": over}
     around = sum(1 for start, end in times if end >= begin and start <= over)

@@ -288,7 +288,7 @@ def time_variants(
     for name, timing in timings.items():
         timing.keeping, timing.changes = state.keeping, list(state.changes)
         if name != EAGER:
-            state.recompiling[name].note(timing)
+            state.recompiling[name].add_to(timing)
     return timings
 
 

@@ -136,7 +136,7 @@ class BuiltVariants:
             layers=built.layers,
         )
         wrapper = wrapper_code_of(call)
-        self._code.own([*built.code_set, *([wrapper] if wrapper is not None else [])])
+        self._code.track([*built.code_set, *([wrapper] if wrapper is not None else [])])
         for name in list(self._builds)[:-MAX_BUILDS]:
             self.drop(name)
 

@@ -66,12 +66,12 @@ class Measurement:
         """Marks the measurement as running in the block; ``on_news`` is called when it has news."""
         self._on_news = on_news
         self.progress.problem = None
-        self._say("building")
+        self._publish("building")
         try:
             yield
         finally:
             if self.progress.state != "done":
-                self._say("paused" if self.progress.rounds else "none")
+                self._publish("paused" if self.progress.rounds else "none")
             self._on_news = lambda: None
 
     def goes_on(self, names: Sequence[str]) -> bool:
@@ -168,7 +168,7 @@ class Measurement:
             self._before_each(name)
 
     def _warm_up(self, sampler: Sampler, monitor: Monitor) -> None:
-        self._say("warming")
+        self._publish("warming")
         for name in sampler.names:
             monitor.step("warming up", variant=name)
             with undisturbed(), quiet():
@@ -179,24 +179,24 @@ class Measurement:
         """Takes rounds; returns whether the time is over."""
         start_s = last_news_s = time.monotonic()
         pause = 0.0
-        self._say("running")
+        self._publish("running")
         while True:
             with undisturbed(), quiet():
                 taken = sampler.round(lambda: monitor.cancelled)
             monitor.check()
-            self._take(taken)
+            self._add_round(taken)
             now = time.monotonic()
             self.progress.fraction = min(1.0, (now - start_s) / seconds) if seconds > 0 else 1.0
             if now - start_s >= seconds:
                 return True
             if now - last_news_s >= max(TICK_S, pause):
                 self._figures(sampler)
-                self._say("running")
+                self._publish("running")
                 monitor.step(headline(self.timings()), fraction=self.progress.fraction)
                 last_news_s = time.monotonic()
                 pause = (last_news_s - now) / _EVENT_TIME_SHARE
 
-    def _take(self, taken: Mapping[str, float]) -> None:
+    def _add_round(self, taken: Mapping[str, float]) -> None:
         """Adds the samples of a round."""
         progress = self.progress
         for name, sample in taken.items():
@@ -217,23 +217,23 @@ class Measurement:
     def _timing(self, sampler: Sampler, name: str) -> Timing:
         timing = sampler.timing(name)
         if name in self._recompiling:
-            self._recompiling[name].note(timing)
+            self._recompiling[name].add_to(timing)
         return timing
 
     def _conclude(self, sampler: Sampler, state: MeasurementState) -> None:
         """Completes what an interrupt may have cut off, and records how the measurement ended."""
         samples = sampler.samples
         self.progress.series = {
-            name: Series(first=sampler.taken(name)[0], samples_us=samples[name])
+            name: Series(first=sampler.rounds_of(name)[0], samples_us=samples[name])
             for name in sampler.names
             if samples[name]
         }
         self.progress.rounds = sampler.rounds
         self.progress.fraction = None
         self._figures(sampler)
-        self._say(state)
+        self._publish(state)
 
-    def _say(self, state: MeasurementState) -> None:
+    def _publish(self, state: MeasurementState) -> None:
         self.progress.state = state
         self._on_news()
 

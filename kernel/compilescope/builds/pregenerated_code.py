@@ -41,7 +41,7 @@ class Lowering:
         self.guards = GuardMemory()
         self._compilations: list[weakref.ref[Compilation]] = []
 
-    def note(self, compilations: Sequence[Compilation]) -> None:
+    def set_compilations(self, compilations: Sequence[Compilation]) -> None:
         """Notes the compilations of a wrapper, once all of their graphs are complete."""
         self._compilations = [weakref.ref(compilation) for compilation in compilations]
 
@@ -96,7 +96,7 @@ class PregeneratedCode:
             _all.add(self)
 
     def has(self, key: Key) -> bool:
-        """Whether `take` has something for these settings."""
+        """Whether `pop` has something for these settings."""
         with _lock:
             return key in self._next or key in self._packed
 
@@ -124,7 +124,7 @@ class PregeneratedCode:
             self._packed[key] = packed
             _make_room()
 
-    def take(self, key: Key) -> Generated | None:
+    def pop(self, key: Key) -> Generated | None:
         """Removes and returns the code for these settings; None if there is none."""
         with _lock:
             generated = self._next.pop(key, None)

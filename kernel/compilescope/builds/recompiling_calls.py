@@ -49,7 +49,7 @@ class RecompilingCalls(NamedTuple):
     """If not every call recompiles: the value of the second call, the third, …, until one does
     not recompile."""
 
-    def note(self, timing: Timing) -> None:
+    def add_to(self, timing: Timing) -> None:
         """Adds them to the timing of the calls."""
         timing.recompiles, timing.first_recompiles = self.always, list(self.first)
         timing.other_recompiles = list(self.others)

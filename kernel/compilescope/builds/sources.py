@@ -120,7 +120,7 @@ def _generate(
             for next_variant in coming
             if generates(next_variant)
         ]
-        generated = captured.pregenerated.take(key_of_settings(settings)) or _with_torch(
+        generated = captured.pregenerated.pop(key_of_settings(settings)) or _with_torch(
             captured, settings, on_step, others
         )
     records = [*captured.records, *generated.records]
@@ -181,7 +181,7 @@ def _assembled(
         same_graphs=generated.lowering.compilations(),
         guards=generated.lowering.guards,
     )
-    generated.lowering.note(compilations)
+    generated.lowering.set_compilations(compilations)
     for compilation in compilations:
         _forget_the_run(compilation)
     return compilations

@@ -62,7 +62,8 @@ class Group:
 class Stream:
     """Groups events by compilation.
 
-    `put` may be called from any thread; `take` and what it returns belong to one thread at a time.
+    `put` may be called from any thread; `group_events` and what it returns belong to one thread at
+    a time.
 
     Parameters
     ----------
@@ -100,7 +101,7 @@ class Stream:
         """Notes the code that was compiled, without keeping it alive."""
         self._codes.append((torch_id, weakref.ref(code)))
 
-    def take(self) -> None:
+    def group_events(self) -> None:
         """Groups the events that arrived since the last call."""
         while self._events:
             # Removed afterwards, so that an interrupt in between loses nothing.
@@ -116,7 +117,7 @@ class Stream:
             group = self._find(torch_id)
             if group is not None:
                 group.code = code
-        self._settle()
+        self._assign_spans()
 
     def drop(self, group: Group) -> None:
         """Drops a compilation's records; further ones count as late."""
@@ -189,7 +190,7 @@ class Stream:
         moved = group.id != group.torch_id
         group.records.append(renamed(record, group.ids) if moved else record)
 
-    def _settle(self) -> None:
+    def _assign_spans(self) -> None:
         """Assigns spans that nothing followed to the compilation that they name."""
         newest = max((group.last_s for group in self.groups.values()), default=0.0)
         for torch_id, records in list(self._undecided.items()):

@@ -111,7 +111,7 @@ class Clients:
                 if line in (client.requests, client.events):
                     del self._clients[name]
 
-    def tell(self, event: str, data: Message) -> None:
+    def broadcast(self, event: str, data: Message) -> None:
         """Sends an event to every client."""
         message = encodable(to_builtins(Event(event=event, data=to_builtins(data))))
         with self._lock:

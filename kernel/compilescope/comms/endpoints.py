@@ -110,42 +110,42 @@ class Endpoints:
         if not len(self._clients):
             return
         if job is not None:
-            self._clients.tell(
+            self._clients.broadcast(
                 "job_changed", messages.JobChanged(job=report_without_texts.job(job))
             )
         elif kind == "sweep":
             for news in sweeps.changed_cells(self._session, subject):
-                self._clients.tell("sweep_changed", news)
+                self._clients.broadcast("sweep_changed", news)
         elif kind == "watch":
             state = self._session.watcher.state()
-            self._clients.tell("watch_changed", messages.WatchChanged(watch=state))
+            self._clients.broadcast("watch_changed", messages.WatchChanged(watch=state))
         elif kind == "subjects":
             listed = commands.subjects(self._session)
-            self._clients.tell(
+            self._clients.broadcast(
                 "subjects_changed", messages.SubjectsChanged(subjects=listed, focus=subject or None)
             )
         elif kind == "offer":
             listed = commands.subjects(self._session)
-            self._clients.tell(
+            self._clients.broadcast(
                 "subjects_changed", messages.SubjectsChanged(subjects=listed, offer=subject)
             )
         else:
             revision = self._session.revisions.get(subject, 0)
-            self._clients.tell(
+            self._clients.broadcast(
                 "report_changed", messages.ReportChanged(subject=subject, revision=revision)
             )
 
     def _observe_tiers(self, graph: GraphTiers) -> None:
         if len(self._clients):
-            self._clients.tell("tiers_changed", messages.TiersChanged(graph=graph))
+            self._clients.broadcast("tiers_changed", messages.TiersChanged(graph=graph))
 
     def _measured(self, subject: str) -> None:
         if subject not in self._session.inspections:
             return  # the subject was dropped: its measurement ends at the next round
         # Also without a listener: a panel that connects later asks for the earlier rounds.
-        news = self._sent_rounds.news(subject, self._session.measurement(subject))
+        news = self._sent_rounds.new_samples(subject, self._session.measurement(subject))
         if len(self._clients):
-            self._clients.tell("measured", messages.Measured(measurement=news))
+            self._clients.broadcast("measured", messages.Measured(measurement=news))
 
 
 def _send(opened: BaseComm, reply: dict[str, Any]) -> None:

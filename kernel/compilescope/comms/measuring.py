@@ -49,7 +49,7 @@ class SentRounds:
     def __init__(self) -> None:
         self._until: dict[str, tuple[str, int]] = {}
 
-    def news(self, subject: str, progress: MeasurementProgress) -> messages.Measurement:
+    def new_samples(self, subject: str, progress: MeasurementProgress) -> messages.Measurement:
         """The samples since the last event of a subject."""
         measurement_id, rounds = self._until.get(subject, ("", 0))
         news = measurement(subject, progress, rounds if measurement_id == progress.id else 0)

@@ -65,7 +65,7 @@ def get(session: Session, request: messages.GetSweep) -> messages.SweepResult:
 
 def changed_cells(session: Session, subject: str) -> Iterator[messages.SweepChanged]:
     """The cells of a subject's sweep that changed since the last call."""
-    changed = session.sweeps.news(subject)
+    changed = session.sweeps.changed_cells(subject)
     if changed is None or subject not in session.inspections:
         return
     sweep, cells = changed

@@ -40,7 +40,7 @@ class VariantGuards:
         self._modes = SavedModes()
         self._askable: dict[str, EvaluableGuards] = {}
 
-    def keep(self, variant: str, askable: EvaluableGuards) -> None:
+    def add(self, variant: str, askable: EvaluableGuards) -> None:
         """Takes a variant's guards; they take the place of earlier ones."""
         self._askable[variant] = askable
 

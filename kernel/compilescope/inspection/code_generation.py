@@ -94,7 +94,7 @@ class CodeGeneration:
             if captured.problem is not None:
                 snapshot.restore()
                 monitor.check()
-                captured.problem = self._blame(captured.problem)
+                captured.problem = self._attributed(captured.problem)
         self._drop_outdated()
         self._captures.put(variant, captured)
         return snapshot.unsaved
@@ -193,7 +193,7 @@ class CodeGeneration:
             if not self.is_aot_compiled(variant)
         )
 
-    def _blame(self, problem: Problem) -> Problem:
+    def _attributed(self, problem: Problem) -> Problem:
         """Returns a problem of the capture, or the subject's own if it fails in eager too."""
         try:
             with quiet():

@@ -60,13 +60,13 @@ class FirstTimings:
             timings = self._time([name], done)
         except Cancelled:
             raise
-        except CALL_ERRORS:  # `afterwards` reports it
+        except CALL_ERRORS:  # `time_all` reports it
             return
         finally:
             self._snapshot.restore()
         self._results.put_timings(timings)
 
-    def afterwards(self, long: Mapping[str, Timing]) -> None:
+    def time_all(self, long: Mapping[str, Timing]) -> None:
         """Times all that were built, together with earlier builds of the report.
 
         Parameters

@@ -241,7 +241,7 @@ class Inspection:
                 self.report, self.results, self._builds, requested, snapshot, monitor
             )
             self._build(requested, snapshot, monitor, rebuilds, between=timings.between)
-            timings.afterwards(self._measurement.timings())
+            timings.time_all(self._measurement.timings())
             self._rebuild(rebuilds)
 
     @in_separate_context
@@ -430,7 +430,7 @@ class Inspection:
             if self._aot_compiled is not None
             else {}
         )
-        keep = self._questions.keep
+        keep = self._questions.add
         results = build_variants(
             self._builds, requested, snapshot, monitor, rebuilds, keep, together, opened, between
         )
@@ -486,7 +486,7 @@ class Inspection:
     def _keep_guards(self, name: str, variant: Variant) -> None:
         askable = self._generation.askable(variant)
         if askable is not None:
-            self._questions.keep(name, askable)
+            self._questions.add(name, askable)
 
     def _is_callable(self, variant: VariantReport) -> bool:
         """Whether a variant can be called and compared with eager on this machine."""

@@ -103,15 +103,15 @@ class Snapshot:
         with _uninterrupted():
             sharding.reshard(self._sharded)
             for path, saved in self.objects:
-                self._put_back(path, saved)
+                self._restore_saved(path, saved)
             with tensors.plain():
                 for storage in self._tensors.storages.values():
                     if storage is not None:
-                        self._put_back("a tensor's data", storage)
+                        self._restore_saved("a tensor's data", storage)
                 for path, tensor in self._tensors.tensors:
-                    self._put_back(path, tensor)
+                    self._restore_saved(path, tensor)
             for path, saved in self._ambient:
-                self._put_back(path, saved)
+                self._restore_saved(path, saved)
 
     def changed(self) -> Iterator[tuple[str, Saved | None, Change]]:
         """The current differences: path, saved state and current value.
@@ -141,7 +141,7 @@ class Snapshot:
                     return saved.before()
         return None
 
-    def _put_back(self, path: str, saved: Saved | SavedStorage) -> None:
+    def _restore_saved(self, path: str, saved: Saved | SavedStorage) -> None:
         try:
             saved.restore()
         except Exception as error:  # noqa: BLE001 - reported, and the rest goes on

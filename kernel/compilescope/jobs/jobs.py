@@ -125,7 +125,7 @@ class Jobs:
         self._changed(job)
         return job
 
-    def beside(self, subject: str, variants: Sequence[str], work: Work) -> tuple[Job, bool]:
+    def in_own_thread(self, subject: str, variants: Sequence[str], work: Work) -> tuple[Job, bool]:
         """A job for a thread of its own, and whether it is new: an equal running one is reused.
 
         It counts as queued until its first step, and can be canceled from now on.

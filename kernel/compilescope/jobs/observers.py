@@ -26,7 +26,7 @@ class Observers:
         self._observers.append(observer)
         return lambda: self._remove(observer)
 
-    def tell(self, kind: str, subject: str, job: Job | None = None) -> None:
+    def notify(self, kind: str, subject: str, job: Job | None = None) -> None:
         """Notifies the observers of a change."""
         for observer in list(self._observers):
             try:

@@ -83,7 +83,7 @@ class _Series:
     """The number of shared rounds for the next ratio; with fewer than eight it has no confidence
     interval."""
 
-    def keep(self, number: int, reading: Reading) -> None:
+    def add_sample(self, number: int, reading: Reading) -> None:
         """Keeps a sample atomically: an interrupt leaves either all or nothing of it."""
         calls = self.batch * 1000.0
         host, device = (
@@ -165,7 +165,7 @@ class Sampler:
         """Name → a sample for each round in which it took part, in µs per call."""
         return {name: [sample.wall for sample in self._complete(name)] for name in self._series}
 
-    def taken(self, name: str) -> list[int]:
+    def rounds_of(self, name: str) -> list[int]:
         """The rounds that a call took part in, counted from 0."""
         return [sample.round for sample in self._complete(name)]
 
@@ -270,7 +270,7 @@ class Sampler:
                     return {}
                 readings[name] = self._sample(name, self._series[name].batch)
         for name, reading in readings.items():
-            self._series[name].keep(self.rounds, reading)
+            self._series[name].add_sample(self.rounds, reading)
         # An interrupt before this drops the round: no call has a sample of it that others lack.
         self.rounds += 1
         return {name: self._series[name].samples[-1].wall for name in readings}

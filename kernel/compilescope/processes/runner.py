@@ -256,13 +256,13 @@ class _Watch:
         while True:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(_POLL_S)
-                self._hear()
+                self._read_steps()
                 return "done"
             now = time.monotonic()
             if self._step != WAITING:
                 spent += now - before
             before = now
-            self._hear()
+            self._read_steps()
             if cancelled():
                 return "cancelled"
             if self._limits.timeout_s is not None and spent > self._limits.timeout_s:
@@ -275,7 +275,7 @@ class _Watch:
                 if held > self._limits.memory_bytes:
                     return "memory"
 
-    def _hear(self) -> None:
+    def _read_steps(self) -> None:
         try:
             text = self._steps.read_text(encoding="utf-8")
         except OSError:

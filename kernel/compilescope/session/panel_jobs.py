@@ -75,7 +75,7 @@ class PanelJobs:
                     subject, [name], Work(build=False), requested, may_leave=not is_main
                 )
                 return name, job
-            job, is_new = self._beside(inspection, requested, Work(build=False))
+            job, is_new = self._start_in_thread(inspection, requested, Work(build=False))
             if not job.ended.wait(max(0.0, end - time.monotonic())):
                 return name, job
             if self._subjects.inspections.get(subject) is not inspection:
@@ -168,15 +168,15 @@ class PanelJobs:
         inspection = self._subjects.callable(subject)
         requested = requested_variants(inspection, variants, work.kind)
         if requested and is_aside(requested):
-            return self._beside(inspection, requested, work)[0]
+            return self._start_in_thread(inspection, requested, work)[0]
         return self._jobs.queue(subject, list(requested), work, requested)
 
-    def _beside(
+    def _start_in_thread(
         self, inspection: Inspection, requested: Mapping[str, Variant], work: Work
     ) -> tuple[Job, bool]:
-        """Starts work in a separate thread, unless equal work runs; see `Jobs.beside`."""
+        """Starts work in a separate thread, unless equal work runs; see `Jobs.in_own_thread`."""
         subject = inspection.report.subject.id
-        job, is_new = self._jobs.beside(subject, list(requested), work)
+        job, is_new = self._jobs.in_own_thread(subject, list(requested), work)
         if is_new:
             if self._subjects.inspections.get(subject) is not inspection:
                 # The cell ran again meanwhile, and `Subjects.drop` did not see this job.
@@ -214,7 +214,7 @@ class PanelJobs:
             try:
                 with self._calls.alone(job), self._jobs.running(job) as monitor:
                     if not job.may_leave:
-                        self._calls.do(inspection, requested, job.work, monitor)
+                        self._calls.run(inspection, requested, job.work, monitor)
                     elif prepare(inspection, requested, monitor):
                         self._jobs.leave(job)
             except KeyboardInterrupt:

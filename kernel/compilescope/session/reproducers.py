@@ -76,7 +76,7 @@ class Reproducers:
         with self._lock:
             self._drop(subject)
 
-    def keep(self, inspections: Mapping[str, Inspection | Watch | RemoteSubject]) -> None:
+    def retain_only(self, inspections: Mapping[str, Inspection | Watch | RemoteSubject]) -> None:
         """Forgets all subjects but these; one that was inspected again is another."""
         with self._lock:
             for subject, inspection in list(self._inspections.items()):
@@ -90,7 +90,7 @@ class Reproducers:
             self._jobs.cancel(job.id)
 
     def _start(self, report: Report, variant: str, work: Work) -> Job:
-        job, _ = self._jobs.beside(report.subject.id, [variant], work)
+        job, _ = self._jobs.in_own_thread(report.subject.id, [variant], work)
 
         threading.Thread(
             target=self._run, args=(job, report), name=f"compilescope-{job.id}", daemon=True

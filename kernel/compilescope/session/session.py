@@ -48,22 +48,22 @@ class Session:
         self.id = uuid.uuid4().hex
         """It changes when the kernel restarts."""
         self.jobs = Jobs(
-            changed=lambda job: self._tell("job", job.subject, job=job), kind_of=self._kind_of
+            changed=lambda job: self._notify("job", job.subject, job=job), kind_of=self._kind_of
         )
         self._subjects = Subjects(self.jobs)
         self.inspections = self._subjects.inspections
         self.revisions = self._subjects.revisions
         self.watcher = Watcher(
-            keep=self._keep, changed=self._watch_changed, ended=self._watch_ended
+            keep=self._add_inspection, changed=self._watch_changed, ended=self._watch_ended
         )
         self._reproducers = Reproducers(self.jobs)
-        self.sweeps = Sweeps(changed=lambda subject: self._tell("sweep", subject))
+        self.sweeps = Sweeps(changed=lambda subject: self._notify("sweep", subject))
         self._observers = Observers()
         self.is_shown: Callable[[], bool] = lambda: False
         """Whether a panel or another observer shows the inspections besides the cells."""
         self._calls = SubjectCalls(
             self.jobs,
-            measured=lambda subject: self._tell("measured", subject),
+            measured=lambda subject: self._notify("measured", subject),
             is_shown=lambda: self.is_shown(),
         )
         self.panel_jobs = PanelJobs(self.jobs, self._subjects, self._calls)
@@ -107,11 +107,11 @@ class Session:
             inspection.asked = requested
             if cell is not None:
                 self._subjects.adopt(inspection, requested)
-            self._keep(inspection, focus=True)
+            self._add_inspection(inspection, focus=True)
             if watched is not None:
                 add_watched(inspection, watched)
             with self.jobs.running(job, progress) as monitor:
-                self._calls.do(inspection, requested, job.work, monitor)
+                self._calls.run(inspection, requested, job.work, monitor)
         return inspection.report
 
     def add(
@@ -126,7 +126,7 @@ class Session:
         variant = names.checked(variant)
         inspection = self._subjects.callable(subject)
         requested = {names.name_in(inspection.report, variant): variant}
-        return self._do(inspection, requested, Work(build=run), progress)
+        return self._run_work(inspection, requested, Work(build=run), progress)
 
     def measure(
         self,
@@ -151,7 +151,7 @@ class Session:
         check_seconds(seconds)
         target_variants.refuse(variants, "measured")
         work = Work(kind="measure", seconds=seconds, again=again, breakdown=breakdown)
-        return self._do(self._subjects.callable(subject), variants, work, progress)
+        return self._run_work(self._subjects.callable(subject), variants, work, progress)
 
     def study(
         self,
@@ -169,7 +169,7 @@ class Session:
         check_options(inspection, studies, options or {}, variants)
         selected = tuple((options or {}).items())
         work = Work(kind="study", studies=tuple(studies), options=selected, existing=existing)
-        return self._do(inspection, variants, work, progress)
+        return self._run_work(inspection, variants, work, progress)
 
     def sweep(
         self, plan: Plan, *, executor: ExecutorChoice = None, workers: int = 1
@@ -184,7 +184,7 @@ class Session:
             inspection = found_inspection = Inspection(*plan.call)
             subject = inspection.report.subject.id
             inspection.results.on_change(lambda _: self._note_change(subject))
-            self._keep(inspection, focus=True)
+            self._add_inspection(inspection, focus=True)
         report = (
             found_inspection.report if found_inspection is not None else new_report(plan.subject)
         )
@@ -217,10 +217,10 @@ class Session:
         # The list of subjects has the latest first.
         for report in reversed(reports):
             where = f"rank {report.rank.rank} of {size}" if report.rank is not None else ""
-            self._keep(RemoteSubject(report, where), focus=report is reports[0])
+            self._add_inspection(RemoteSubject(report, where), focus=report is reports[0])
         return reports
 
-    def _do(
+    def _run_work(
         self,
         inspection: Inspection,
         requested: Mapping[str, Variant],
@@ -229,7 +229,7 @@ class Session:
     ) -> Report:
         job = self.jobs.new(inspection.report.subject.id, list(requested), work)
         with self._calls.alone(job), self.jobs.running(job, progress) as monitor:
-            self._calls.do(inspection, requested, work, monitor)
+            self._calls.run(inspection, requested, work, monitor)
         return inspection.report
 
     def reproducer(
@@ -283,11 +283,11 @@ class Session:
         """Drops a subject with its report, its captures and its references to the arguments."""
         dropped = self._subjects.drop(subject)
         self._reproducers.forget(subject)
-        self.sweeps.keep(self.inspections)
+        self.sweeps.retain_only(self.inspections)
         if isinstance(dropped, Watch):
             self.watcher.forget(dropped)
-            self._tell("watch", subject)
-        self._tell("subjects", "")
+            self._notify("watch", subject)
+        self._notify("subjects", "")
 
     def choices(self) -> Choices:
         """The values that the installed torch allows for each switch."""
@@ -311,30 +311,32 @@ class Session:
             return ""
         return kind_of(job, inspection, is_first=not self.jobs.has_built)
 
-    def _keep(self, inspection: Inspection | Watch | RemoteSubject, focus: bool = False) -> None:
+    def _add_inspection(
+        self, inspection: Inspection | Watch | RemoteSubject, focus: bool = False
+    ) -> None:
         subject = inspection.report.subject.id
-        self._subjects.keep(inspection)
-        self._reproducers.keep(self.inspections)
-        self.sweeps.keep(self.inspections)
-        self._tell("subjects", subject if focus else "")
+        self._subjects.add(inspection)
+        self._reproducers.retain_only(self.inspections)
+        self.sweeps.retain_only(self.inspections)
+        self._notify("subjects", subject if focus else "")
 
     def _watch_changed(self, watch: Watch) -> None:
         subject = watch.report.subject.id
         if subject in self.inspections:
             self._note_change(subject)
-        self._tell("watch", subject)
+        self._notify("watch", subject)
 
     def _watch_ended(self, watch: Watch) -> None:
         subject = watch.report.subject.id
         if subject in self.inspections and watch.state().compilations:
-            self._tell("offer", subject)
+            self._notify("offer", subject)
 
     def _note_change(self, subject: str) -> None:
         self._subjects.note_change(subject)
-        self._tell("report", subject)
+        self._notify("report", subject)
 
-    def _tell(self, kind: str, subject: str, job: Job | None = None) -> None:
-        self._observers.tell(kind, subject, job)
+    def _notify(self, kind: str, subject: str, job: Job | None = None) -> None:
+        self._observers.notify(kind, subject, job)
 
 
 _session: Session | None = None

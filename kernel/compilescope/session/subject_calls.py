@@ -57,7 +57,7 @@ class SubjectCalls:
         finally:
             self._working.release()
 
-    def do(
+    def run(
         self, inspection: Inspection, requested: Mapping[str, Variant], work: Work, monitor: Monitor
     ) -> None:
         """Does work of a job, within `alone`."""

@@ -80,7 +80,7 @@ class Subjects:
             )
         return inspection
 
-    def keep(self, inspection: Inspected) -> None:
+    def add(self, inspection: Inspected) -> None:
         """Add a subject in place of those that it repeats; the oldest may be dropped."""
         new = inspection.report.subject
         revision = self.revisions.get(new.id, 0) + 1

@@ -120,7 +120,7 @@ def _search_kernels(
     try:
         with (
             quiet(),
-            record_kernel_results(lowered, search.sites, search.see, free_bytes) as findings,
+            record_kernel_results(lowered, search.sites, search.compare, free_bytes) as findings,
         ):
             outcome_of(built.call(*study.args, **study.kwargs), study.snapshot.backward)
     finally:

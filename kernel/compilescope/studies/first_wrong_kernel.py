@@ -42,7 +42,7 @@ class Search:
             for launch in _launches(place[1], "python")
         ]
 
-    def see(self, result: Result) -> bool:
+    def compare(self, result: Result) -> bool:
         """Compares a buffer with its node; True once one is wrong."""
         path = result.node
         (error,) = compare_with_exact_values(

@@ -25,7 +25,7 @@ def identity(*values: object) -> str:
 
     It is different each time if something in it cannot be identified, as a lock.
     """
-    return _digest("\n".join(Fingerprint().of(value) for value in values))
+    return _digest("\n".join(Fingerprint().text_of(value) for value in values))
 
 
 def identity_of_arguments(arguments: object) -> str:

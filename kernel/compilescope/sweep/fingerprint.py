@@ -74,7 +74,7 @@ class Fingerprint:
         self._depth = 0
         self._number = 0
 
-    def of(self, value: object) -> str:
+    def text_of(self, value: object) -> str:
         """Its text."""
         self._number += 1
         if self._number > _MAX_VALUES:
@@ -98,7 +98,7 @@ class Fingerprint:
     def _new(self, value: Any) -> str:
         if isinstance(value, torch.Tensor):
             kind = type(value)
-            named = kind.__name__ if code_files.is_library(kind) else self.of(kind)
+            named = kind.__name__ if code_files.is_library(kind) else self.text_of(kind)
             return (
                 f"{named} {value.dtype} {list(value.shape)} {value.device} "
                 f"{value.layout} {value.requires_grad} {_strides(value)}"
@@ -108,15 +108,16 @@ class Fingerprint:
         if isinstance(value, types.ModuleType):
             return self._python_module(value)
         if isinstance(value, torch.fx.Graph):
-            targets = [self.of(node.target) for node in value.nodes if callable(node.target)]
+            targets = [self.text_of(node.target) for node in value.nodes if callable(node.target)]
             return f"graph {value} {targets}"
         if isinstance(value, torch.nn.Module):
             inner = compiled_callable.original(value)
             return self._module(inner if isinstance(inner, torch.nn.Module) else value)
         if isinstance(value, functools.partial):
-            return f"partial {self.of(value.func)} {self.of(value.args)} {self.of(value.keywords)}"
+            parts = (value.func, value.args, value.keywords)
+            return f"partial {' '.join(map(self.text_of, parts))}"
         if isinstance(value, types.MethodType):
-            return f"method {self.of(value.__func__)} of {self.of(value.__self__)}"
+            return f"method {self.text_of(value.__func__)} of {self.text_of(value.__self__)}"
         if isinstance(value, types.FunctionType):
             return self._function(value)
         if isinstance(value, types.CodeType):
@@ -126,7 +127,7 @@ class Fingerprint:
         if isinstance(value, type):
             return self._class(value)
         if isinstance(value, weakref.ref):
-            return f"reference to {self.of(value())}"
+            return f"reference to {self.text_of(value())}"
         if isinstance(value, logging.Logger):
             return f"logger {value.name}"
         if isinstance(value, _STATELESS):
@@ -139,32 +140,32 @@ class Fingerprint:
         if isinstance(value, Mapping):
             return f"mapping {kind} {self._mapping(value)}"
         if isinstance(value, (list, tuple)):
-            return f"{type(value).__name__} {kind} {[self.of(item) for item in value]}"
+            return f"{type(value).__name__} {kind} {[self.text_of(item) for item in value]}"
         if isinstance(value, (set, frozenset)):
             # Their order differs between processes.
-            return f"{type(value).__name__} {kind} {sorted(map(self._apart, value))}"
+            return f"{type(value).__name__} {kind} {sorted(map(self._independent_text, value))}"
         numpy = sys.modules.get("numpy")
         if numpy is None or not isinstance(value, numpy.ndarray):
             return ""
         if value.dtype.hasobject:
-            return f"array {kind} {value.shape} {self.of(value.tolist())}"
+            return f"array {kind} {value.shape} {self.text_of(value.tolist())}"
         if value.nbytes > _MAX_ARRAY_BYTES:
             raise _UnidentifiedError
         content = hashlib.sha256(numpy.ascontiguousarray(value).view(numpy.uint8)).hexdigest()
         return f"array {kind} {value.dtype.descr} {value.shape} {value.strides} {content}"
 
-    def _apart(self, value: object) -> str:
+    def _independent_text(self, value: object) -> str:
         """A text that does not depend on what was looked at before."""
         if isinstance(value, _PLAIN):
-            return self.of(value)
+            return self.text_of(value)
         alone = Fingerprint()
         alone._number, alone._depth = self._number, self._depth + 1
-        text = alone.of(value)
+        text = alone.text_of(value)
         self._number = alone._number
         return text
 
     def _instance(self, value: Any) -> str:
-        return f"{self.of(type(value))} {self._mapping(_attributes(value))}"
+        return f"{self.text_of(type(value))} {self._mapping(_attributes(value))}"
 
     def _object(self, value: Any) -> str:
         if code_files.module_name(type(value)).startswith("triton.") and hasattr(value, "fn"):
@@ -174,7 +175,7 @@ class Fingerprint:
                 for name, item in _attributes(value).items()
                 if name == "configs" or (isinstance(item, _PLAIN) and name != "hash")
             }
-            return f"{self.of(type(value))} {self.of(value.fn)} {self._mapping(plain)}"
+            return f"{self.text_of(type(value))} {self.text_of(value.fn)} {self._mapping(plain)}"
         text = self._instance(value)
         if not _has_native_state(type(value)):
             return text
@@ -183,17 +184,17 @@ class Fingerprint:
         if isinstance(state, str):
             return f"{text} {state}"
         parts = [list(part) if isinstance(part, Iterator) else part for part in state]
-        return f"{text} {self.of(parts)}"
+        return f"{text} {self.text_of(parts)}"
 
     def _native(self, value: Any) -> str:
         """A function in C, by its name, the module or object that it is bound to, and its file."""
         owner = getattr(value, "__self__", None)
-        of = owner.__name__ if isinstance(owner, types.ModuleType) else self.of(owner)
+        of = owner.__name__ if isinstance(owner, types.ModuleType) else self.text_of(owner)
         home = code_files.module_name(value) or code_files.module_name(
             getattr(value, "__objclass__", None)
         )
         home = home or (owner.__name__ if isinstance(owner, types.ModuleType) else "")
-        by = self.of(getattr(value, "__objclass__", None))
+        by = self.text_of(getattr(value, "__objclass__", None))
         if not home or code_files.is_library_module(home):
             file = code_files.version(home)
         elif isinstance(value, types.BuiltinFunctionType):
@@ -211,7 +212,7 @@ class Fingerprint:
         definition = custom.definition_of(name)
         gradient = definition.setup_context, definition.backward
         functions = [definition.function, definition.fake, *gradient]
-        return f"operator {name} {definition.schema} {[self.of(each) for each in functions]}"
+        return f"operator {name} {definition.schema} {[self.text_of(each) for each in functions]}"
 
     def _python_module(self, module: types.ModuleType) -> str:
         """A module that is not read by names: all that is in it."""
@@ -242,21 +243,22 @@ class Fingerprint:
             for name in sorted(_OF_EACH_MODULE)
             if "_hooks" in name and state.get(name)
         }
-        return f"{self.of(type(module))} {self._mapping(own)} {self._mapping(hooks)}"
+        return f"{self.text_of(type(module))} {self._mapping(own)} {self._mapping(hooks)}"
 
     def _mapping(self, value: Mapping[Any, Any]) -> str:
-        return f"{len(value)} {[(self.of(name), self.of(item)) for name, item in value.items()]}"
+        items = [(self.text_of(name), self.text_of(item)) for name, item in value.items()]
+        return f"{len(value)} {items}"
 
     def _function(self, function: types.FunctionType) -> str:
         name = f"{code_files.module_name(function)} {function.__qualname__}"
         inner = vars(function).get("_torchdynamo_orig_callable")
         if inner is not None and code_files.is_library(function):
-            return f"wrapped {name} {_code(function.__code__)} {self.of(inner)}"
+            return f"wrapped {name} {_code(function.__code__)} {self.text_of(inner)}"
         parts = [
-            *map(self.of, (function.__defaults__, function.__kwdefaults__)),
+            *map(self.text_of, (function.__defaults__, function.__kwdefaults__)),
             *(
                 # What is read of a module is looked at with the code.
-                f"{name} {'' if isinstance(value, types.ModuleType) else self.of(value)}"
+                f"{name} {'' if isinstance(value, types.ModuleType) else self.text_of(value)}"
                 for name, value in _enclosing(function).items()
             ),
             self._mapping(vars(function)),
@@ -288,7 +290,7 @@ class Fingerprint:
             elif isinstance(value, types.ModuleType):
                 read.append(f"{chain} {self._attribute(value, attributes)}")
             elif name in function.__globals__:
-                read.append(f"{name} {self.of(value)}")
+                read.append(f"{name} {self.text_of(value)}")
         return read
 
     def _attribute(self, module: types.ModuleType, attributes: Sequence[str]) -> str:
@@ -302,7 +304,7 @@ class Fingerprint:
                     raise _UnidentifiedError
                 return f"no {name}"
             value = vars(value)[name]
-        return self.of(value)
+        return self.text_of(value)
 
     def _operators(self, names: Sequence[str]) -> str:
         """An operator that is read from ``torch.ops``."""
@@ -317,12 +319,12 @@ class Fingerprint:
         if code_files.is_library(value):
             return f"{name} {code_files.version(code_files.module_name(value))}"
         members = {
-            name: self.of(_unwrapped(member))
+            name: self.text_of(_unwrapped(member))
             for name, member in vars(value).items()
             if name not in _OF_THE_PROCESS
             and (not name.startswith("__") or inspect.isroutine(_unwrapped(member)))
         }
-        return f"{name} {members} {[self.of(base) for base in value.__bases__]}"
+        return f"{name} {members} {[self.text_of(base) for base in value.__bases__]}"
 
 
 def _unidentified() -> str:

@@ -99,7 +99,7 @@ def measure(
             step("measuring")
             try:
                 timing = _time(call, calls, snapshot, changes, seconds, subject.device)[name]
-                cell.memory_bytes = memory.of(calls[name])
+                cell.memory_bytes = memory.measure(calls[name])
             except CompilescopeError:
                 raise
             except Exception as error:  # noqa: BLE001 - a call that went well fails later

@@ -33,7 +33,7 @@ class Memory:
         self._cuda = torch.device(device) if device.startswith("cuda") else None
         self._held = float(torch.cuda.memory_allocated(self._cuda)) if self._cuda else 0.0
 
-    def of(self, call: Callable[[], object]) -> float | None:
+    def measure(self, call: Callable[[], object]) -> float | None:
         """The memory that a call takes (bytes); None where that cannot be found out."""
         if self._cuda is not None:
             return self._of_cuda(call)

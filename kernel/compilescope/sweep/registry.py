@@ -71,7 +71,7 @@ class Sweeps:
         if running is not None:
             running.cancel()
 
-    def keep(self, subjects: Collection[str]) -> None:
+    def retain_only(self, subjects: Collection[str]) -> None:
         """Ends the sweeps of all other subjects; those of factories belong to none."""
         with self._lock:
             gone = [
@@ -85,7 +85,7 @@ class Sweeps:
         for running in dropped:
             running.cancel()
 
-    def news(self, subject: str) -> tuple[Sweep, list[SweepCell]] | None:
+    def changed_cells(self, subject: str) -> tuple[Sweep, list[SweepCell]] | None:
         """A sweep, and its cells that have changed since this was last asked for."""
         with self._lock:
             running = self._running.get(subject)

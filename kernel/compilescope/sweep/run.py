@@ -166,7 +166,7 @@ class Running:
                 self._own.shutdown(wait=not self._cancelled.is_set())
             self._leave_none()
             self.sweep.took_s = time.perf_counter() - start
-            self._tell([])
+            self._notify([])
 
     def _work(self) -> None:
         self._take_over()
@@ -178,8 +178,8 @@ class Running:
                 self._pending, timeout=_POLL_S, return_when=futures.FIRST_COMPLETED
             )
             for future in ended:
-                self._hear(future, self._pending.pop(future))
-            self._look()
+                self._on_done(future, self._pending.pop(future))
+            self._update_steps()
             if self._cancelled.is_set():
                 self._end()
 
@@ -195,9 +195,9 @@ class Running:
             if stored is not None and stored.serves(
                 limits.timeout_s, limits.memory_bytes, self.plan.seconds
             ):
-                taken.append(self._put(cell.key, self._with_throughput(stored.cell)))
+                taken.append(self._place_cell(cell.key, self._with_throughput(stored.cell)))
         if taken:
-            self._tell(taken)
+            self._notify(taken)
 
     def _with_throughput(self, cell: SweepCell) -> SweepCell:
         """A cell that may have been measured when a call was said to process other items."""
@@ -207,7 +207,9 @@ class Running:
         return msgspec.structs.replace(cell, throughput_per_s=speed)
 
     def _submit(self, cell: SweepCell) -> None:
-        cell = self._put(cell.key, msgspec.structs.replace(cell, tries=cell.tries + 1, step=""))
+        cell = self._place_cell(
+            cell.key, msgspec.structs.replace(cell, tries=cell.tries + 1, step="")
+        )
         task = CellTask(
             cell=cell,
             data=self.plan.data[cell.shape],
@@ -223,7 +225,7 @@ class Running:
         except Exception as error:  # noqa: BLE001 - an executor may refuse as it likes
             self._finish(_untaken_cell(cell, error))
 
-    def _hear(self, future: futures.Future[SweepCell], key: str) -> None:
+    def _on_done(self, future: futures.Future[SweepCell], key: str) -> None:
         """Finishes a cell that is no longer pending."""
         cell = self._cell(key)
         if future.cancelled():
@@ -241,7 +243,7 @@ class Running:
             self._finish(_lost_cell(cell, error))
 
     def _finish(self, result: SweepCell) -> None:
-        cell = self._put(result.key, result)
+        cell = self._place_cell(result.key, result)
         cell.step = ""
         if cell.state == "done" and cell.took_s is not None:
             self._history.add(_KIND, cell.took_s)
@@ -255,9 +257,9 @@ class Running:
                     seconds=self.plan.seconds,
                 )
             )
-        self._tell([cell])
+        self._notify([cell])
 
-    def _look(self) -> None:
+    def _update_steps(self) -> None:
         """Notes what running cells do just now, where that can be seen."""
         changed = []
         for key in self._pending.values():
@@ -270,7 +272,7 @@ class Running:
                 cell.step, cell.state = step, "running"
                 changed.append(cell)
         if changed:
-            self._tell(changed)
+            self._notify(changed)
 
     def _end(self) -> None:
         """Has the executor and the running cells stop, and waits for them."""
@@ -291,12 +293,12 @@ class Running:
         for cell in left:
             cell.state, cell.step = "cancelled", ""
         if left:
-            self._tell(left)
+            self._notify(left)
 
     def _cell(self, key: str) -> SweepCell:
         return self.sweep.cells[self._places[key]]
 
-    def _put(self, key: str, finished: SweepCell) -> SweepCell:
+    def _place_cell(self, key: str, finished: SweepCell) -> SweepCell:
         """Puts a cell into its place, under the name and the settings that it has in this sweep."""
         now = self._cell(key)
         cell = msgspec.structs.replace(
@@ -321,7 +323,7 @@ class Running:
         """A cell as code to paste; empty where there is none."""
         return code_of(self._cell(winner).variant, self._called) if winner else ""
 
-    def _tell(self, cells: Iterable[SweepCell]) -> None:
+    def _notify(self, cells: Iterable[SweepCell]) -> None:
         if self._store.problem is not None and self._store.problem not in self.sweep.problems:
             self.sweep.problems.append(self._store.problem)
         self._describe()

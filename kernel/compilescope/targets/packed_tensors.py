@@ -136,7 +136,7 @@ class Rebuilding:
     def tensor(self, described: PlainTensor | View | SubclassTensor) -> torch.Tensor:
         """A tensor without data."""
         if isinstance(described, PlainTensor):
-            return self._plain(described)
+            return self._rebuild_plain(described)
         if isinstance(described, View):
             with self._world.mode, torch.set_grad_enabled(described.requires_grad):
                 return described.base.as_strided(described.size, described.stride, described.offset)
@@ -147,7 +147,7 @@ class Rebuilding:
             return torch.nn.Parameter(subclass_tensor, requires_grad=described.requires_grad)
         return subclass_tensor.requires_grad_(described.requires_grad)  # type: ignore[no-any-return]
 
-    def _plain(self, described: PlainTensor) -> torch.Tensor:
+    def _rebuild_plain(self, described: PlainTensor) -> torch.Tensor:
         device = self.device(described.device).type
         storage = None
         if described.memory in self._shared:

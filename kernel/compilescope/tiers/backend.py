@@ -206,7 +206,7 @@ def _receiver(records: bool, why_not: str) -> Callable[[InterceptedGraph], None]
         if records:
             _plan_graphs(graph, noticed, why_not)
         _plan(graph, noticed)
-        graph.tell()
+        graph.notify()
 
     return receive
 
@@ -226,10 +226,10 @@ def _plan_graphs(graph: TieredGraph, noticed: InterceptedGraph, why_not: str) ->
 def _plan(graph: TieredGraph, noticed: InterceptedGraph) -> None:
     """Decides where a graph's second tier comes from."""
     if noticed.has_cuda_graphs:
-        graph.refuse(_CUDA_GRAPHS)
+        graph.decline(_CUDA_GRAPHS)
         return
     if noticed.has_collectives:
-        graph.refuse(_COLLECTIVES)
+        graph.decline(_COLLECTIVES)
         return
     if graph.files.is_checked and graph.serve_cached():
         return
@@ -237,7 +237,7 @@ def _plan(graph: TieredGraph, noticed: InterceptedGraph) -> None:
         return
     packed = noticed.packed
     if packed is not None and not packed.data:
-        graph.keep(lambda: graph.files.note_unsendable(packed.why))
+        graph.store(lambda: graph.files.note_unsendable(packed.why))
         graph.fail_to_send(packed.why)
         return
     try:

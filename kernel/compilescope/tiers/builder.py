@@ -52,7 +52,7 @@ class Builder:
             self._waiting.append(graph)
             if self._folder is not None:
                 try:
-                    self._give(self._folder)
+                    self._send_waiting(self._folder)
                 except OSError as error:
                     # This is the user's thread. What was not given waits for the next process.
                     _log.info("a graph waits for the next process: %s", error)
@@ -113,14 +113,14 @@ class Builder:
                 with self._changed:
                     self._folder = folder
                     self._begun.clear()
-                    self._give(folder)
+                    self._send_waiting(folder)
                 ended = runner.run(
                     COMMAND,
                     b"",
                     header=header,
                     limits=runner.Limits(),
                     cancelled=lambda: self._is_stopped,
-                    stepped=self._hear,
+                    stepped=self._on_step,
                     variables={"TRITON_CACHE_DIR": str(caches.triton_folder()), **ENGLISH},
                     folder=caches.folder(),
                 )
@@ -131,7 +131,7 @@ class Builder:
                 return
             self._after(ended)
 
-    def _give(self, folder: Path) -> None:
+    def _send_waiting(self, folder: Path) -> None:
         """Moves waiting graphs to the process's queue; the lock is held."""
         while self._waiting:
             graph = self._waiting[0]
@@ -145,7 +145,7 @@ class Builder:
                 self._ordered[name] = graph
             self._waiting.pop(0)
 
-    def _hear(self, step: str) -> None:
+    def _on_step(self, step: str) -> None:
         what, _, name = step.partition(" ")
         with self._changed:
             graph, folder = self._ordered.get(name), self._folder
@@ -153,7 +153,7 @@ class Builder:
             return
         if what == BEGIN:
             self._begun.add(name)
-            graph.begin()
+            graph.mark_building()
         elif what == END:
             with background.releasing_gil_sooner():
                 self._hear_end(name, graph, folder)
@@ -224,7 +224,7 @@ def _take(graph: TieredGraph, answer: Answer) -> None:
     except OSError as error:
         graph.fail_to_build(f"{type(error).__name__}: {error}", remedy=WRITABLE)
         return
-    graph.take(answer.seconds)
+    graph.load(answer.seconds)
 
 
 def _line(error: str) -> str:

@@ -67,7 +67,7 @@ class CudaGraphsTier:
                 return
             self.tier.state, self.tier.why = "unwanted", why
             self._drop()
-        self._graph.tell()
+        self._graph.notify()
 
     def fail(self, why: str, *, detail: str = "") -> None:
         """Drop the tier after an error, and warn once."""
@@ -81,7 +81,7 @@ class CudaGraphsTier:
         with self._graph.partners.lock:
             self.tier.state, self.tier.problem = "failed", problem
             self._drop()
-        self._graph.tell()
+        self._graph.notify()
         warn_once(problem)
 
     def _drop(self) -> None:
@@ -106,7 +106,7 @@ class CudaGraphsTier:
             return
         self.tier.state, self.tier.why = "unwanted", why
         self._drop()
-        self._graph.tell()
+        self._graph.notify()
 
     def take_recordable(self, wrappers: Wrappers, loaded: Loaded) -> None:
         """Keeps the loaded recordings, or says why CUDA graphs are not recorded."""
@@ -128,7 +128,7 @@ class CudaGraphsTier:
             for graph in graphs:
                 graph.cuda_graphs.begin_recording()
         for graph in graphs:
-            graph.tell()
+            graph.notify()
 
     @property
     def may_record(self) -> bool:
@@ -183,7 +183,7 @@ class CudaGraphsTier:
             )
             self._graph.install()
             self._begin_all_turns()
-        self._graph.tell()
+        self._graph.notify()
 
     def _fail_replay(self, error: Exception) -> None:
         self.fail(first_line(error), detail=message_of(error))
@@ -241,9 +241,9 @@ class CudaGraphsTier:
         with self._graph.partners.lock:
             wrappers.graphs = wrappers.graphs.second
             self._graph.install()
-        self._graph.tell()
+        self._graph.notify()
         if gain is not None:
-            self._graph.keep(lambda: self._graph.files.note_gain("cuda_graphs", gain))
+            self._graph.store(lambda: self._graph.files.note_gain("cuda_graphs", gain))
 
 
 def why_not_recorded(reason: str) -> str:

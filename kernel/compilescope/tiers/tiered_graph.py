@@ -121,7 +121,7 @@ class TieredGraph:
             self.report_now.pinned, self.report_now.pinned_to = tier is not None, tier
             for graph in self.partners.graphs:
                 graph.install()
-        self.tell()
+        self.notify()
         for graph in self.partners.graphs:
             graph.end_step()
 
@@ -165,17 +165,17 @@ class TieredGraph:
                 self.report_now.swapped_s = time.monotonic() - self._ready
         self.cuda_graphs.note_serving(wrappers, current, time.monotonic() - self._ready)
 
-    def tell(self) -> None:
+    def notify(self) -> None:
         """Notifies observers of a change."""
         if observers.is_observed():
             observers.notify(self.report())
 
-    def refuse(self, why: str) -> None:
+    def decline(self, why: str) -> None:
         """There is no second tier, as intended."""
         self._second.state, self._second.why = "unwanted", why
         self.files.settle()
         self.cuda_graphs.refuse(_NO_WRAPPER)
-        self.tell()
+        self.notify()
 
     def fail(self, what: str, why: str, *, remedy: str, detail: str = "") -> None:
         """There is no second tier, though there should be one: warns once."""
@@ -183,7 +183,7 @@ class TieredGraph:
         self._second.state, self._second.problem = "failed", problem
         self.files.settle()
         self.cuda_graphs.refuse(_NO_WRAPPER)
-        self.tell()
+        self.notify()
         warn_once(problem)
 
     def prepare(self) -> None:
@@ -199,10 +199,10 @@ class TieredGraph:
                 for library in background_runs.libraries_of(compiled.source_code):
                     background.run(functools.partial(_prepare_library, device, library))
 
-    def begin(self) -> None:
+    def mark_building(self) -> None:
         """It is being built."""
         self._second.state = "builds"
-        self.tell()
+        self.notify()
 
     def serve_cached(self) -> bool:
         """Uses the result of an earlier process that checked it; returns whether that worked."""
@@ -220,12 +220,12 @@ class TieredGraph:
         self._second.cached = True
         self._second.gain = self.files.gain("cpp")
         self._serve(compiled, wrappers, loaded.wrapper)
-        self.tell()
+        self.notify()
         self.cuda_graphs.take_recordable(wrappers, loaded)
         self.cuda_graphs.record()
         return True
 
-    def take(self, seconds: float | None) -> None:
+    def load(self, seconds: float | None) -> None:
         """Loads the built result, and compares it with the first tier on the next inputs."""
         compiled = self.compiled
         self._second.seconds = seconds
@@ -259,7 +259,7 @@ class TieredGraph:
             wrappers.next = stage
             self._install(compiled, wrappers)
         self.cuda_graphs.take_recordable(wrappers, loaded)
-        self.tell()
+        self.notify()
 
     def _is_checked_in_background(self, compiled: Any) -> bool:
         """Whether both wrappers can be compared in the background.
@@ -352,7 +352,7 @@ class TieredGraph:
                 settle=self._end_turns,
             )
             self._serve(compiled, wrappers, turns)
-            self.tell()
+            self.notify()
             try:
                 self.files.note_checked()
             except OSError as error:
@@ -385,15 +385,15 @@ class TieredGraph:
         self.cuda_graphs.record()
 
         def keep() -> None:
-            self.tell()
+            self.notify()
             if gain is not None:
-                self.keep(lambda: self.files.note_gain("cpp", gain))
+                self.store(lambda: self.files.note_gain("cpp", gain))
 
         # Writing a file takes longer than many calls.
         if not background.run(keep):
             keep()
 
-    def keep(self, note: Callable[[], None]) -> None:
+    def store(self, note: Callable[[], None]) -> None:
         """Records something for later processes, if they look for it."""
         if not self.files.is_lasting:
             return
@@ -434,7 +434,7 @@ class TieredGraph:
     def reject(self, what: str, why: str, *, remedy: str, detail: str = "") -> None:
         """Reports that there is no usable C++ wrapper, also to later processes."""
         rejection = Rejection(what=what, why=why, detail=detail, decided_by=decided_by())
-        self.keep(lambda: self.files.note_rejected(rejection))
+        self.store(lambda: self.files.note_rejected(rejection))
         self.fail(self._what(what), why, remedy=remedy, detail=detail)
 
     def fail_as_before(self) -> bool:

@@ -111,7 +111,7 @@ class ReportWidget(widgets.VBox):  # type: ignore[misc]
 
     def _make(self, *, build: bool) -> None:
         variant = self.variant()
-        self._say("waiting for the kernel", None)
+        self._show_progress("waiting for the kernel", None)
         self._main.call(lambda: self._add(variant, build=build))
 
     def _add(self, variant: Variant, *, build: bool) -> None:
@@ -121,12 +121,12 @@ class ReportWidget(widgets.VBox):  # type: ignore[misc]
                 self._report.subject.id, variant, run=build, progress=self._step
             )
         except CompilescopeError as error:
-            self._fail(str(error))
+            self._show_failure(str(error))
         except KeyboardInterrupt:
-            self._fail("Interrupted: the results so far are kept.")
+            self._show_failure("Interrupted: the results so far are kept.")
         except Exception as error:
             # ipywidgets only logs the exceptions of a callback, where users do not see them.
-            self._fail(f"{type(error).__name__}: {error}")
+            self._show_failure(f"{type(error).__name__}: {error}")
             raise
         else:
             self._report = report
@@ -139,7 +139,7 @@ class ReportWidget(widgets.VBox):  # type: ignore[misc]
         )
         self.progress.layout.display = "none"
         if generated is None:
-            self._fail("This variant is not in the report.")
+            self._show_failure("This variant is not in the report.")
             return
         figure = wording.duration(generated.timing.median_us) if generated.timing else ""
         summary = ", ".join(part for part in (stage_words(generated), figure) if part)
@@ -154,14 +154,14 @@ class ReportWidget(widgets.VBox):  # type: ignore[misc]
         self._show(self._report, **side)
 
     def _step(self, now: Progress) -> None:
-        self._say(f"{now.variant}: {now.step}" if now.variant else now.step, now.fraction)
+        self._show_progress(f"{now.variant}: {now.step}" if now.variant else now.step, now.fraction)
 
-    def _say(self, step: str, fraction: float | None) -> None:
+    def _show_progress(self, step: str, fraction: float | None) -> None:
         self.progress.layout.display = ""
         self.progress.value = 0.0 if fraction is None else fraction
         self.status.value = escape(step)
 
-    def _fail(self, message: str) -> None:
+    def _show_failure(self, message: str) -> None:
         self.progress.layout.display = "none"
         self.status.value = Markup("<b>Not done.</b> {}").format(message)
 

@@ -47,13 +47,13 @@ class CompilationRows:
         """The last few, newest first."""
         return list(reversed(self._seen.values()))
 
-    def of(self, group: Group) -> WatchedCompilation:
+    def row_of(self, group: Group) -> WatchedCompilation:
         """A compilation's line."""
-        self.see(group)
+        self.update(group)
         row: WatchedCompilation = group.note[1]
         return row
 
-    def see(self, group: Group) -> None:
+    def update(self, group: Group) -> None:
         """Takes a compilation's records into account, if it has new ones."""
         if group.note is not None and group.note[0] == len(group.records):
             return

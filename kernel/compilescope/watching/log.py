@@ -122,12 +122,12 @@ class WatchLog:
         unread = sum(group.size for group in list(self.stream.groups.values()) if group.fresh)
         return self.stream.waiting + unread > self.budget_bytes * _UNREAD_SHARE
 
-    def take(self) -> None:
+    def group_events(self) -> None:
         """Groups new events by compilation; reads nothing yet."""
         with self._lock:
-            self.stream.take()
+            self.stream.group_events()
             for group in self.stream.groups.values():
-                self.rows.see(group)
+                self.rows.update(group)
 
     def refresh(self, *, final: bool = False) -> None:
         """Reads finished compilations; with ``final`` also unfinished ones."""
@@ -149,7 +149,7 @@ class WatchLog:
     def _refresh(self, final: bool) -> None:
         # Before new events are taken: another thread may print a graph while these are read.
         known = list(self.printed)
-        self.take()
+        self.group_events()
         for group in list(self.stream.groups.values()):
             if group.fresh and (final or self._is_settled(group)):
                 self._read(group, final)
@@ -162,7 +162,7 @@ class WatchLog:
             self.stream.loose.clear()
         self._bound()
         self._variant.breaks = distinct_breaks(self._variant.compilations)
-        self._tell()
+        self._add_problems()
 
     def _is_settled(self, group: Group) -> bool:
         return group.done and (group.ended or time.time() - group.last_s > PATIENCE_S)
@@ -178,7 +178,7 @@ class WatchLog:
             self.failed(error)
             compilation = Compilation(id=group.id)
             compilation.absent["compilation"] = "compilescope could not read torch's records of it."
-        seen = self.rows.of(group)
+        seen = self.rows.row_of(group)
         compilation.outcome = seen.outcome
         compilation.frame = compilation.frame or seen.frame
         self._failed_compilations.remove(group.id)
@@ -200,7 +200,7 @@ class WatchLog:
             compilation.absent["end"] = IN_THE_MIDDLE
         if group.code is not None:
             self._codes[group.id] = group.code
-        self._put(compilation)
+        self._replace(compilation)
 
     def _assembled(self, group: Group) -> Compilation:
         span = group.records[0].time_s - 1.0, group.records[-1].time_s + 1.0
@@ -218,7 +218,7 @@ class WatchLog:
             Compilation(id=group.id),
         )
 
-    def _put(self, compilation: Compilation) -> None:
+    def _replace(self, compilation: Compilation) -> None:
         # A new list, so that concurrent iteration over the old one is safe.
         compilations = list(self._variant.compilations)
         for index in range(len(compilations) - 1, -1, -1):
@@ -283,7 +283,7 @@ class WatchLog:
         self.held_bytes -= self._sizes.pop(compilation.id)
         self._codes.pop(compilation.id, None)
 
-    def _tell(self) -> None:
+    def _add_problems(self) -> None:
         """Notes in the report what it lacks."""
         problems = [self.problem] if self.problem is not None else []
         for raised, _ in self._raised:

@@ -152,7 +152,7 @@ class Watch:
     def state(self) -> WatchState:
         """The current state, without reading compilations."""
         ledger = self._ledger
-        ledger.take()
+        ledger.group_events()
         rows = ledger.rows
         state = WatchState(
             on=self.is_on,

@@ -399,7 +399,7 @@ def test_tables_without_debug_handles_name_kernels():
     mapping = {"cppCodeToPost": {"cpp_fused_mul_0": ["mul"]}}
     stacks = {"cpp_fused_mul_0": ['  File "/user/model.py", line 7, in forward\n    x * 2\n']}
     provenance = Provenance(mapping=json.dumps(mapping), stacks=json.dumps(stacks))
-    origin = provenance.of(Mark("launch", 1, 1, kernel="cpp_fused_mul_0"))
+    origin = provenance.origin_of(Mark("launch", 1, 1, kernel="cpp_fused_mul_0"))
     assert origin.nodes == ["mul"]
     assert [(line.file, line.line) for line in origin.sources] == [("/user/model.py", 7)]
 

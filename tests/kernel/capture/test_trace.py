@@ -187,7 +187,7 @@ def test_spans_of_compiled_autograd_belong_to_its_compilations() -> None:
     assert '"compile_id": "0/0"' in (renumber(records)[1].payload or "")
     stream = Stream(lambda error: None)
     traced(stream.put)
-    stream.take()
+    stream.group_events()
     assert list(stream.groups) == ["7/0"]
     assert '"compile_id": "7/0"' in (stream.groups["7/0"].records[1].payload or "")
 
@@ -201,7 +201,7 @@ def test_an_event_that_cannot_be_read_keeps_no_other_back() -> None:
     metadata = {"artifact": {}, "frame_id": 7, "frame_compile_id": 0}
     stream.put(Event(metadata, "", 0.0, 0, details=details))
     stream.put(Event(metadata, "", 0.0, 0))
-    stream.take()
+    stream.group_events()
     assert [str(error) for error in errors] == ["the graph is gone"]
     assert len(stream.groups["7/0"].records) == 1
 

@@ -40,8 +40,8 @@ def test_half_precision_is_judged_by_double() -> None:
         output.float().square().sum().backward()
     expected = double(x.double())
     expected.square().sum().backward()
-    assert torch.allclose(mode.of(output), expected, rtol=1e-9, atol=1e-11)
-    gradient = mode.of(net.qkv.weight.grad)
+    assert torch.allclose(mode.value_of(output), expected, rtol=1e-9, atol=1e-11)
+    gradient = mode.value_of(net.qkv.weight.grad)
     assert torch.allclose(gradient, double.qkv.weight.grad, rtol=1e-7, atol=1e-8)
     report = studied(net, (x,), "python")
     errors = {error.path: error for error in report.variant("python").accuracy}

@@ -41,7 +41,7 @@ class Printer:
             return graph.print_readable(**chosen)
 
         chosen = {**OPTIONS, **options}
-        result = self.text.of(graph, chosen, ask)
+        result = self.text.text_of(graph, chosen, ask)
         assert result == graph.print_readable(**chosen)
         return result
 

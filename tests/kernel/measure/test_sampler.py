@@ -152,8 +152,8 @@ def test_who_joins_later_is_compared_over_the_rounds_it_shared(machine: Machine)
     for _ in range(9):
         assert sampler.round().keys() == {"eager", "first", "late"}
     late = sampler.timing("late")
-    assert sampler.taken("late") == list(range(12, 22))
-    assert sampler.taken("first") == list(range(22))
+    assert sampler.rounds_of("late") == list(range(12, 22))
+    assert sampler.rounds_of("first") == list(range(22))
     assert late.samples_us == [750.0] * 10
     assert late.warmup_calls > 0
     assert late.settled
@@ -259,21 +259,21 @@ def test_a_round_that_is_interrupted_as_its_samples_are_kept_leaves_nothing(
 ) -> None:
     sampler = Sampler({"a": machine.call(100), "b": machine.call(50)}, stopwatch=machine)
     sampler.round()
-    keep = _Series.keep
+    keep = _Series.add_sample
 
     def keep_one(series: _Series, number: int, reading: Any) -> None:
         keep(series, number, reading)
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(_Series, "keep", keep_one)
+        patch.setattr(_Series, "add_sample", keep_one)
         with pytest.raises(KeyboardInterrupt):
             sampler.round()
     assert sampler.rounds == 1
     assert {len(samples) for samples in sampler.samples.values()} == {1}
     assert len(sampler.timing("a").samples_us) == len(sampler.timing("b").samples_us) == 1
     sampler.round()
-    assert [sampler.taken(name) for name in ("a", "b")] == [[0, 1], [0, 1]]
+    assert [sampler.rounds_of(name) for name in ("a", "b")] == [[0, 1], [0, 1]]
 
 
 def test_host_and_device_are_told_apart() -> None:

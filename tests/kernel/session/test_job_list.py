@@ -31,5 +31,5 @@ def test_two_threads_may_see_the_same_observer_fail() -> None:
         raise OSError("the line is dead")
 
     remove = observers.add(fails)
-    observers.tell("subjects", "")
+    observers.notify("subjects", "")
     remove()

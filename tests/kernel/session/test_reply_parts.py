@@ -44,7 +44,7 @@ def test_a_lone_surrogate_in_an_event_is_replaced() -> None:
     line, clients = Line(), Clients()
     clients.open("tab", "events", line)
     problem = Problem(severity="error", what="a\ud800b")
-    clients.tell("told", messages.Reply(id="7", error=problem))
+    clients.broadcast("told", messages.Reply(id="7", error=problem))
     assert line.sent[0]["data"]["error"]["what"] == "a?b"
 
 

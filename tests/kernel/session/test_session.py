@@ -85,11 +85,11 @@ def test_every_rank_of_a_run_is_kept() -> None:
             subject=msgspec.structs.replace(mine.report.subject, id=f"rank {number}"),
             rank=Rank(rank=number, size=2, group="run"),
         )
-        session._subjects.keep(RemoteSubject(report, f"rank {number} of 2"))
+        session._subjects.add(RemoteSubject(report, f"rank {number} of 2"))
     assert list(session.inspections) == [mine.report.subject.id, "rank 1", "rank 0"]
     again = msgspec.structs.replace(report, rank=Rank(rank=0, size=2, group="next run"))
     again.subject = msgspec.structs.replace(report.subject, id="rank 0 again")
-    session._subjects.keep(RemoteSubject(again, "rank 0 of 2"))
+    session._subjects.add(RemoteSubject(again, "rank 0 of 2"))
     assert list(session.inspections) == [mine.report.subject.id, "rank 0 again"]
 
 

@@ -94,7 +94,7 @@ def in_background(work: Callable[[], Any]) -> Callable[[], Any]:
 
 def held_after_reuse(session: Session, monkeypatch: pytest.MonkeyPatch) -> threading.Event:
     """The event of a request that is given a job of another request."""
-    reused, beside = threading.Event(), session.jobs.beside
+    reused, beside = threading.Event(), session.jobs.in_own_thread
 
     def watched(*args: Any) -> tuple[Job, bool]:
         job, is_new = beside(*args)
@@ -102,7 +102,7 @@ def held_after_reuse(session: Session, monkeypatch: pytest.MonkeyPatch) -> threa
             reused.set()
         return job, is_new
 
-    monkeypatch.setattr(session.jobs, "beside", watched)
+    monkeypatch.setattr(session.jobs, "in_own_thread", watched)
     return reused
 
 
@@ -142,14 +142,14 @@ def test_sources_are_of_the_report_that_is_there_when_the_cell_runs_again_meanwh
     subject = inspected(session)
     earlier = session.inspection(subject)
     monkeypatch.setattr(panel_jobs, "PATIENCE_S", 600.0)
-    beside = session.jobs.beside
+    beside = session.jobs.in_own_thread
 
     def run_the_cell_again(*args: Any) -> tuple[Job, bool]:
-        monkeypatch.setattr(session.jobs, "beside", beside)
+        monkeypatch.setattr(session.jobs, "in_own_thread", beside)
         assert inspected(session) == subject
         return beside(*args)
 
-    monkeypatch.setattr(session.jobs, "beside", run_the_cell_again)
+    monkeypatch.setattr(session.jobs, "in_own_thread", run_the_cell_again)
     assert in_thread(lambda: session.panel_jobs.sources(subject, CPP)) == ("cpp", None)
     assert session.inspection(subject) is not earlier
     assert session.inspection(subject).report.variant("cpp").compilations[0].code.cpp
@@ -482,5 +482,5 @@ def test_a_panel_is_told_of_the_job_that_waits_where_none_runs() -> None:
     job = session.panel_jobs.run(subject)
     session.panel_jobs.measure(subject, (), seconds=1, again=False)
     assert session.jobs.shown is job
-    beside, _ = session.jobs.beside(subject, ["cpp"], Work(build=False))
+    beside, _ = session.jobs.in_own_thread(subject, ["cpp"], Work(build=False))
     assert session.jobs.shown is beside

@@ -79,11 +79,11 @@ class TestDoublePrecision:
             expected[:, 0].square().sum().backward()
         assert output.dtype == torch.float32
         assert mode.alone == set()
-        wide = mode.of(output)
+        wide = mode.value_of(output)
         assert torch.allclose(wide, expected, rtol=1e-13, atol=1e-15)
         assert (wide - output).abs().max() > 1e-10
         for (name, mine), other in zip(net.named_parameters(), double.parameters(), strict=True):
-            gradient = mode.of(mine.grad)
+            gradient = mode.value_of(mine.grad)
             assert torch.allclose(gradient, other.grad, rtol=1e-11, atol=1e-14), name
 
     def test_the_program_does_what_it_always_does(self) -> None:
@@ -103,10 +103,10 @@ class TestDoublePrecision:
         with with_double_precision() as mode:
             tensor = call(copies[1])
             assert torch.equal(
-                mode.of(copies[1]), (x.double() * 2).index_fill(0, torch.tensor([0]), 0)
+                mode.value_of(copies[1]), (x.double() * 2).index_fill(0, torch.tensor([0]), 0)
             )
         assert all(torch.equal(a, b) for a, b in zip(expected, tensor, strict=True))
-        assert mode.of(tensor[1]) is None
+        assert mode.value_of(tensor[1]) is None
 
     def test_complex_numbers_and_views_of_them(self) -> None:
         z = torch.randn(6, dtype=torch.complex64)
@@ -116,8 +116,8 @@ class TestDoublePrecision:
             parts = y.real + y.imag
         wide = z.to(torch.complex128).conj() * 3
         wide[0] = 5 + 5j
-        assert torch.equal(mode.of(y), wide)
-        assert torch.equal(mode.of(parts), wide.real + wide.imag)
+        assert torch.equal(mode.value_of(y), wide)
+        assert torch.equal(mode.value_of(parts), wide.real + wide.imag)
 
     def test_an_operator_without_double_precision_is_taken_as_it_is(self) -> None:
         with torch.library._scoped_library("compilescope_test", "FRAGMENT") as library:
@@ -133,8 +133,8 @@ class TestDoublePrecision:
                 y = torch.ops.compilescope_test.single(x * 1.1)
                 z = y / 3
         assert mode.alone == {"compilescope_test::single"}
-        assert torch.equal(mode.of(y), y.double())
-        assert torch.equal(mode.of(z), y.double() / 3)
+        assert torch.equal(mode.value_of(y), y.double())
+        assert torch.equal(mode.value_of(z), y.double() / 3)
 
 
 class TestReference:
@@ -227,7 +227,7 @@ def test_attention_whose_default_is_no_dropout_has_a_value_without_rounding() ->
     with DoublePrecision() as mode:
         output = aten._scaled_dot_product_flash_attention_for_cpu(x, x, x)[0]
     expected = aten._scaled_dot_product_flash_attention_for_cpu(*[x.double()] * 3)[0]
-    assert (mode.of(output) - expected).abs().max() < 1e-12
+    assert (mode.value_of(output) - expected).abs().max() < 1e-12
 
 
 def test_higher_order_operators_run_under_every_mode() -> None:

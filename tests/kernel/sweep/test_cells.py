@@ -112,7 +112,7 @@ def test_memory_that_the_system_does_not_tell_is_not_zero(
 ) -> None:
     monkeypatch.setattr(memory, "_RESET", tmp_path)  # a folder: nothing can be written to it
     monkeypatch.setattr(memory, "_can", lambda: True)
-    assert memory.Memory("cpu").of(lambda: None) is None
+    assert memory.Memory("cpu").measure(lambda: None) is None
 
 
 def test_modes_settings_and_functions_of_the_notebook_travel(sweep: Sweep) -> None:

@@ -223,13 +223,13 @@ def test_a_graph_that_is_printed_while_others_are_read_keeps_its_nodes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     log = Watch()._ledger
-    take = log.take
+    take = log.group_events
 
     def take_and_compile() -> None:
         take()
         log.printed["of another thread"] = []
 
     log.printed["read by now"] = []
-    monkeypatch.setattr(log, "take", take_and_compile)
+    monkeypatch.setattr(log, "group_events", take_and_compile)
     log.refresh()
     assert list(log.printed) == ["of another thread"]

@@ -77,7 +77,7 @@ class _Finder:
         self.collected = collected
         self.table = table
         self.first = {node.name: node for node in dynamo.nodes}
-        trails, ids = self._noted(dynamo)
+        trails, ids = self._recorded_origins(dynamo)
         self.by_calls: dict[tuple[str, ...], list[str]] = {}
         for name, trail in trails.items():
             if trail.calls:
@@ -90,16 +90,16 @@ class _Finder:
         }
         self.earlier: dict[object, list[str]] = {}
 
-    def _noted(self, graph: Graph) -> tuple[Mapping[str, NodeOrigins], Iterable[int]]:
+    def _recorded_origins(self, graph: Graph) -> tuple[Mapping[str, NodeOrigins], Iterable[int]]:
         nodes = self.collected(graph.text)
         return (nodes.trails, nodes.graphs) if isinstance(nodes, NodesWithOrigins) else ({}, ())
 
     def stage(self, stage: str, graph: Graph) -> None:
         """Fill in one stage; those before it must be there."""
-        trails, ids = self._noted(graph)
+        trails, ids = self._recorded_origins(graph)
         by_identity: dict[object, list[str]] = {}
         for node in graph.nodes:
-            origins = self._of(stage, node, trails.get(node.name))
+            origins = self._origins_of(stage, node, trails.get(node.name))
             node.origins = origins
             if origins:
                 by_identity[_identity(node)] = origins
@@ -108,7 +108,7 @@ class _Finder:
         # A backward starts from the joint graph, not from the forward's later stages.
         self.earlier = {**self.earlier, **by_identity}
 
-    def _of(self, stage: str, node: Node, trail: NodeOrigins | None) -> list[str]:
+    def _origins_of(self, stage: str, node: Node, trail: NodeOrigins | None) -> list[str]:
         if stage in _BEFORE_AOT:
             same = self.first.get(node.name)
             if same is not None and same.target == node.target:

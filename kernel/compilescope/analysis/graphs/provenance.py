@@ -38,7 +38,7 @@ class Provenance:
         self.pre_to_post = read_mapping(mapping, "preToPost")
         self.stacks = _lists(_json(stacks))
 
-    def of(self, mark: Mark) -> Origin:
+    def origin_of(self, mark: Mark) -> Origin:
         """Where a launch or a kernel definition comes from.
 
         torch's mapping is the best source. If it is empty (backward graphs, provenance off), the

@@ -110,7 +110,7 @@ def add_origins(
     for region, mark in zip(regions, marks, strict=True):
         kernel = by_name.get(mark.kernel or "")
         if mark.kind == "launch":
-            origin = provenance.of(mark)
+            origin = provenance.origin_of(mark)
             region.nodes, region.sources = origin.nodes, origin.sources
             if kernel and len(kernel.launches) == 1:
                 region.nodes = region.nodes or kernel.nodes
@@ -135,9 +135,9 @@ def _explain(kernel: Kernel, definition: Definition | None) -> None:
 
 
 def _origin(calls: Sequence[Mark], definition: Definition | None, provenance: Provenance) -> Origin:
-    origins = [provenance.of(mark) for mark in calls]
+    origins = [provenance.origin_of(mark) for mark in calls]
     if definition and not any(origin.nodes for origin in origins):
-        defined = provenance.of(definition[0])
+        defined = provenance.origin_of(definition[0])
         origins = [_combined_origin(origin, defined) for origin in origins] or [defined]
     return merge(origins, provenance.order)
 

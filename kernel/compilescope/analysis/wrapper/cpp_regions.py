@@ -61,7 +61,7 @@ class _Scanner:
                 self.kernels.add(host.group(1))
                 after = self._raw_string_end(number)
                 if after > number:
-                    self.embedded[host.group(1)] = self._inside(number + 2, after)
+                    self.embedded[host.group(1)] = self._triton_source_lines(number + 2, after)
                 number = after + 1
                 continue
             kernel = _KERNEL.match(line)
@@ -88,7 +88,7 @@ class _Scanner:
             return min(end, len(self.lines) - 1)
         return number
 
-    def _inside(self, start: int, end: int) -> tuple[int, int]:
+    def _triton_source_lines(self, start: int, end: int) -> tuple[int, int]:
         """The first and last line, from 1, of a Triton source between two lines.
 
         It may be inside the call that compiles it, as in a Python wrapper.

@@ -245,8 +245,8 @@ class Reference:
         snapshot, outcome = self._snapshot, None
         try:
             with quiet(), snapshot.inner.direct(), with_double_precision() as mode:
-                outcome = outcome_of(self._call(), self._backward, mode.of)
-                outcome = with_changes(outcome, snapshot, mode.of)
+                outcome = outcome_of(self._call(), self._backward, mode.value_of)
+                outcome = with_changes(outcome, snapshot, mode.value_of)
         except CALL_ERRORS as error:  # then there is no reference
             self.why = f"Eager did not run in float64: {in_short(error)}."
         finally:

@@ -84,7 +84,7 @@ class _PackageBuild:
                 fn, args, kwargs, _modules(fn), dynamic=bool(self._variant.dynamic)
             )
         except Exception as error:  # noqa: BLE001 - it is the package's problem
-            return Package(problem=self._blame(error))
+            return Package(problem=self._export_problem(error))
         finally:
             self._snapshot.restore()
         parts = {"export": time.perf_counter() - start}
@@ -115,7 +115,7 @@ class _PackageBuild:
             self._run(package, path)
         return package
 
-    def _blame(self, error: Exception) -> Problem:
+    def _export_problem(self, error: Exception) -> Problem:
         """Why it could not be exported; the subject's own problem where it fails in eager too."""
         fn, args, kwargs = self._call
         try:

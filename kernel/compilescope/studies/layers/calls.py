@@ -168,7 +168,7 @@ class Calls:
 
     def _frame(self, frame: Frame) -> None:
         codes = {DIRECT: frame.call.compiled_code, GUARDED: frame.code}
-        if self.recording.sole is frame:
+        if self.recording.single_frame is frame:
             del codes[GUARDED]  # that is the whole call
         for name, code in codes.items():
             call = without_new_compilations(frame.call.bound(code), self._compiled)

@@ -174,7 +174,7 @@ class LayerTimes:
     def _frames(self) -> list[Layer]:
         frames = self._recording.frames
         units = self._recording.units
-        sole = self._recording.sole
+        sole = self._recording.single_frame
         timed = all(self._times(frame, frame is sole) for frame in frames)
         if not frames or not timed:
             rest: _Terms = {at.STUBBED: 1.0}
@@ -270,7 +270,7 @@ class LayerTimes:
                 how = KERNELS_AGAIN.format(count=count)
                 return [wrapper, self._part("kernels", unit, {again: 1.0}, how)]
             launches = self._part("launches", unit, {again: 1.0}, LAUNCHES_CPU.format(count=count))
-            return [wrapper, launches, self._taken("kernels", unit, launches, costs.kernels)]
+            return [wrapper, launches, self._inner_layer("kernels", unit, launches, costs.kernels)]
         kind: LayerKind = "launches" if self._device else "kernels"
         inside = costs.driver if self._device else costs.kernels
         if inside is None and not self._device:
@@ -282,14 +282,14 @@ class LayerTimes:
             how = COMPILED + SLOWED.format(us=inside.us)
             return [self._part("compiled", unit, wrapper_terms, how)]
         wrapper.how = WRAPPER.format(less=LESS_LAUNCHES if self._device else LESS_KERNELS)
-        return [wrapper, self._taken(kind, unit, wrapper, inside)]
+        return [wrapper, self._inner_layer(kind, unit, wrapper, inside)]
 
     def _part(self, kind: LayerKind, unit: Unit, terms: _Terms, how: str) -> Layer:
         """A layer of a unit, from what it is in one run."""
         times = {name: count * unit.runs for name, count in terms.items()}
         return self._layer(kind, times, unit.graph.compile_id, how)
 
-    def _taken(self, kind: LayerKind, unit: Unit, around: Layer, figure: Figure) -> Layer:
+    def _inner_layer(self, kind: LayerKind, unit: Unit, around: Layer, figure: Figure) -> Layer:
         """A layer that is part of another, whose time is subtracted from that one.
 
         It is at most as long as the other, which then has no interval.

@@ -124,7 +124,7 @@ def _study_build(
             looking = _LayerMeasurement(study, built.call, built.layers, profiled)
             if profile_only:
                 return looking.profile()
-            looking.look()
+            looking.measure()
     finally:
         study.snapshot.restore()
         shutil.rmtree(folder, ignore_errors=True)
@@ -142,7 +142,7 @@ class _Profiled(msgspec.Struct):
 def _study_existing(study: StudyContext, build: KeptBuild) -> None:
     try:
         with caches.scratch():
-            _LayerMeasurement(study, build.compiled, build.layers).look()
+            _LayerMeasurement(study, build.compiled, build.layers).measure()
     finally:
         study.snapshot.restore()
 
@@ -197,7 +197,7 @@ class _LayerMeasurement:
         numbers = {number for kept in self._graphs for number in kept.graph.device_idxs or ()}
         self._sync = waiting_for(numbers) if self._device else None
 
-    def look(self) -> None:
+    def measure(self) -> None:
         """Warms the call up, measures its layers and adds them to the report."""
         with self._recorded.recording(), quiet(), self._around:
             self.warm_up()

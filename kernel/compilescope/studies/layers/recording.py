@@ -66,7 +66,7 @@ class Recording(msgspec.Struct, kw_only=True):
     frames: list[Frame] = []
 
     @property
-    def sole(self) -> Frame | None:
+    def single_frame(self) -> Frame | None:
         """The frame that all of the call runs in, if there is one."""
         tops = [frame for frame in self.frames if frame.parent is None]
         inside = all(unit.frame is not None for unit in self.units)

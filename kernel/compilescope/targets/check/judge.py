@@ -123,7 +123,7 @@ class Judge:
             self._variables.come_from(name, source)
             return value
         value = with_strides(value, buffer.shape)
-        self._came_out(name, value, source)
+        self._check_library_result(name, value, source)
         return value
 
     def called(self, names: Sequence[str], call: Callable[[], Any]) -> None:
@@ -132,7 +132,7 @@ class Judge:
         written = [name for name in names if self._variables.is_written(name)]
         result = call()
         if written and isinstance(result, torch.Tensor):
-            self._came_out(written[-1], result, source)
+            self._check_library_result(written[-1], result, source)
 
     def launch(self, kernel: str, names: Sequence[str], args: Sequence[Any]) -> None:
         """A launch: run, compared, and put right where it was not."""
@@ -140,7 +140,7 @@ class Judge:
         before = {at: copied(arg) for at, arg in enumerate(args) if isinstance(arg, torch.Tensor)}
         source = self._variables.read([names[at] for at in before])
         fault = ""
-        why = self._refused(kernel, source)
+        why = self._why_not_interpreted(kernel, source)
         if not why:
             try:
                 why = self._interpreted(kernel, args)
@@ -151,14 +151,14 @@ class Judge:
         outputs = {name: args[at] for name, at in written.items()}
         verdicts = self._judged(kernel, outputs, source, why)
         if fault:
-            verdicts = [self._blamed(kernel, fault, verdicts, source)]
+            verdicts = [self._attributed(kernel, fault, verdicts, source)]
         elif why:
             verdicts = [not_checked(why)] if why != _OFTEN else []
-        self._tell(kernel, verdicts, source)
+        self._record_verdicts(kernel, verdicts, source)
 
     # Launches -------------------------------------------------------------------------------
 
-    def _refused(self, kernel: str, source: Source) -> str:
+    def _why_not_interpreted(self, kernel: str, source: Source) -> str:
         """Why a launch is not interpreted, or nothing."""
         if self._launches[kernel] > self._limits.launches:
             return _OFTEN
@@ -200,7 +200,7 @@ class Judge:
                     self._kernels[name] = f"it cannot be loaded: {first_sentence(error)}"
         return self._kernels[name]
 
-    def _blamed(
+    def _attributed(
         self, kernel: str, fault: str, verdicts: list[KernelCheck], source: Source
     ) -> KernelCheck:
         """Whose fault it is that a kernel could not go on: its own, or that of a random index."""
@@ -242,7 +242,7 @@ class Judge:
             argument = self._argument(buffer, tensor, source) if not why else ""
             if argument:
                 self._variables.hold(name, argument, tensor)
-                verdicts.append(self._put_right(argument, tensor, source, ran=True))
+                verdicts.append(self._check_and_correct(argument, tensor, source, ran=True))
                 continue
             if buffer is None or not buffer.node:
                 drawn_from = Source(set(source.nodes), {*source.kernels, kernel})
@@ -250,7 +250,7 @@ class Judge:
                 self._variables.come_from(name, drawn_from)
                 continue
             try:
-                verdicts.append(self._put_right(buffer.node, tensor, source, ran=not why))
+                verdicts.append(self._check_and_correct(buffer.node, tensor, source, ran=not why))
             except NoReferenceError as error:
                 verdicts.append(not_checked(str(error)))
                 if why:
@@ -284,7 +284,7 @@ class Judge:
                     return ref.name
         return ""
 
-    def _put_right(
+    def _check_and_correct(
         self, node: str, tensor: torch.Tensor, source: Source, *, ran: bool
     ) -> KernelCheck:
         values = self._variables.values(source)
@@ -314,7 +314,7 @@ class Judge:
         check.how, check.launches = how, 1
         return check
 
-    def _came_out(self, name: str, value: torch.Tensor, source: Source) -> None:
+    def _check_library_result(self, name: str, value: torch.Tensor, source: Source) -> None:
         """A library call's result: kernels that worked for it alone are judged by it."""
         buffer = self._variables.write(name)
         if buffer is None or not buffer.node:
@@ -335,7 +335,7 @@ class Judge:
             self._share(check, source.kernels, "the library call behind it")
         self._variables.hold(name, buffer.node, value)
 
-    def _tell(self, kernel: str, verdicts: list[KernelCheck], source: Source) -> None:
+    def _record_verdicts(self, kernel: str, verdicts: list[KernelCheck], source: Source) -> None:
         kernel_checks = self.checks.setdefault(kernel, [])
         if verdicts:
             kernel_checks.append(worst(verdicts))

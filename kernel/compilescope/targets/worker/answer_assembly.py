@@ -162,7 +162,7 @@ class _Assembly:
                     self._jobs.append(job)
             if None in kernel.assembled:
                 return
-            added = self._more(
+            added = self._next_configurations(
                 kernel.loaded,
                 [result for result in kernel.assembled if result is not None],
             )
@@ -171,7 +171,9 @@ class _Assembly:
                 return
             kernel.loaded.configs += added
 
-    def _more(self, loaded: assembly.Loaded, assembled: list[Assembled]) -> list[Any]:
+    def _next_configurations(
+        self, loaded: assembly.Loaded, assembled: list[Assembled]
+    ) -> list[Any]:
         """What torch would try next, after these."""
         assert self._world.device.build is not None, "a target has one"
         room = self._world.device.build.shared_per_block_bytes

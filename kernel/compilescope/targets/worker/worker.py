@@ -59,7 +59,7 @@ class Worker:
         try:
             self._enter(first)
         except BaseException as error:  # noqa: BLE001 - the answer reports any error
-            self._tell(Failed(problem=_explained(error)))
+            self._send(Failed(problem=_explained(error)))
             # It emulates the device in part only, and any answer might be wrong.
             sys.stderr.flush()
             os._exit(1)
@@ -70,7 +70,7 @@ class Worker:
             answer = self._answered(question)
             # Before the answer is out: who has it may change a file at once.
             self._clean.note_files(began)
-            self._tell(answer)
+            self._send(answer)
             self._clean.restore()
 
     def _enter(self, first: Enter) -> None:
@@ -97,9 +97,9 @@ class Worker:
             return Failed(problem=_explained(error))
 
     def _step(self, step: str) -> None:
-        self._tell(Step(step=step))
+        self._send(Step(step=step))
 
-    def _tell(self, message: Message) -> None:
+    def _send(self, message: Message) -> None:
         with self._writing:
             write(self._answers, message)
 

@@ -46,7 +46,7 @@ class KeptCode:
         self.compiled = 0
         """How many compilations of kept code there have been."""
 
-    def own(self, codes: Iterable[types.CodeType]) -> None:
+    def track(self, codes: Iterable[types.CodeType]) -> None:
         """Keeps, from now on, compilations of these code objects and of their resume functions."""
         self._own |= {id(code): code for code in codes}
 
@@ -54,21 +54,21 @@ class KeptCode:
         """Assigns everything compiled from now on to this build."""
         self._build = build
 
-    def note(self, code: types.CodeType, compiled: types.CodeType) -> None:
+    def note_compiled(self, code: types.CodeType, compiled: types.CodeType) -> None:
         """Notes that Dynamo compiled ``code``, which from now on runs as ``compiled``."""
         self._makers[id(compiled)] = self._build
         if self.has(code):
             self.compiled += 1
 
     def has(self, code: types.CodeType) -> bool:
-        """Whether compilations of this code are kept: `own` got it, or it resumes such code."""
+        """Whether compilations of this code are kept: `track` got it, or it resumes such code."""
         return id(_resumed(code)) in self._own
 
-    def keep(self, code: types.CodeType) -> None:
+    def add_compiled(self, code: types.CodeType) -> None:
         """Notes code that Dynamo compiled, so that its compilations are cleared with the others."""
         self._compiled[id(code)] = code
 
-    def put_aside(self, compiled: types.CodeType, hooks: Iterable[Any]) -> None:
+    def take_over_globals(self, compiled: types.CodeType, hooks: Iterable[Any]) -> None:
         """Takes over the globals that Dynamo installed for a compilation, and their hooks."""
         build = self._makers.get(id(compiled), self._build)
         names = self._names.setdefault(build, [])
@@ -77,7 +77,7 @@ class KeptCode:
                 names.append(_Name(hook.scope, hook.name, hook.scope[hook.name]))
                 hook()
 
-    def lay_out(self) -> None:
+    def restore_globals(self) -> None:
         """Restores the globals that the compilations look up."""
         for names in self._names.values():
             for scope, name, value in names:
@@ -105,13 +105,13 @@ class KeptCode:
             self._own.pop(key, None)
             self._compiled.pop(key, None)
             reset_code(code)
-        self.finalizers.settle()
+        self.finalizers.remove_dropped()
 
     def release(self) -> None:
         """Drops everything."""
         for code in [*self._own.values(), *self._compiled.values()]:
             reset_code(code)
-        self.finalizers.settle()
+        self.finalizers.remove_dropped()
         self._own.clear()
         self._compiled.clear()
         self._names.clear()

@@ -54,14 +54,14 @@ class Finalizers:
     def __init__(self) -> None:
         self._noted: list[tuple[Any, weakref.finalize[..., Any]]] = []
 
-    def note(self, manager: Any, value: object) -> None:
+    def add(self, manager: Any, value: object) -> None:
         """Notes the finalizer that a ``CheckFunctionManager`` has put on a value."""
         for reference in weakref.getweakrefs(value):
             finalizer = reference.__callback__
             if isinstance(finalizer, weakref.finalize) and _is_of(finalizer, manager):
                 self._noted.append((manager, finalizer))
 
-    def settle(self) -> None:
+    def remove_dropped(self) -> None:
         """Removes the finalizers whose compilation torch has dropped."""
         noted, self._noted = self._noted, []
         for manager, finalizer in noted:
@@ -93,14 +93,14 @@ def settled(finalizers: Finalizers) -> Iterator[None]:
             yield
     finally:
         _finalizers.reset(token)
-        finalizers.settle()
+        finalizers.remove_dropped()
 
 
 def _id_ref(original: Any, self: Any, value: object, *more: Any, **named: Any) -> Any:
     result = original(self, value, *more, **named)
     finalizers = _finalizers.get()
     if finalizers is not None:
-        finalizers.note(self, value)
+        finalizers.add(self, value)
     return result
 
 

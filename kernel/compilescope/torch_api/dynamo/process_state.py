@@ -80,21 +80,21 @@ def _foreign_code(kept_code: KeptCode) -> Iterator[None]:
         # Called before Dynamo stores the entry: entries that exist now are older than the block.
         if threading.get_ident() != thread:
             return
-        kept_code.note(code, new_code)
+        kept_code.note_compiled(code, new_code)
         if id(code) not in seen:
             seen.add(id(code))
             if not _debug_get_cache_entry_list(code):
                 clean[id(code)] = code
 
     handle = convert_frame.register_bytecode_hook(hook)
-    kept_code.lay_out()
+    kept_code.restore_globals()
     try:
         yield
     finally:
         handle.remove()
         for code in clean.values():
             if kept_code.has(code):
-                kept_code.keep(code)
+                kept_code.add_compiled(code)
             else:
                 reset_code(code)
         _remove_globals(globals_before, clean, kept_code)
@@ -118,7 +118,7 @@ def _remove_globals(
             continue
         if kept_code.has(original):
             cleanups, manager[compiled_code] = manager[compiled_code], []
-            kept_code.put_aside(compiled_code, cleanups)
+            kept_code.take_over_globals(compiled_code, cleanups)
         elif id(original) in originals:
             cleanups, manager[compiled_code] = manager[compiled_code], []
             for cleanup in cleanups:

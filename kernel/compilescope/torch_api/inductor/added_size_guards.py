@@ -53,7 +53,7 @@ class CodeGenerationGuards:
         self.added: SizeGuards | None = None
         """What was added; None if nothing was, until the block of `removed` has ended."""
 
-    def note(self) -> None:
+    def record_current(self) -> None:
         """Notes the guards of now: what is generated from here on adds none to a compilation."""
         if self._after is None and self._shape_env is not None:
             self._after = self._guards()
@@ -76,7 +76,7 @@ class CodeGenerationGuards:
         before = _State(self._shape_env)
         try:
             yield
-            self.note()
+            self.record_current()
         finally:
             self._finish(before)
 

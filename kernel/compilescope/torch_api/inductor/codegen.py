@@ -56,12 +56,12 @@ class FirstBackward:
         nodes = {output.grad_fn for output in outputs if isinstance(output, torch.Tensor)}
         # Otherwise Dynamo compiles the hook together with the code that calls the backward.
         disable: Any = torch.compiler.disable
-        note = disable(self._note)
+        note = disable(self._record_keeps_graph)
         for node in nodes - but:
             if node is not None:
                 node.register_prehook(note)
 
-    def _note(self, gradients: Any) -> None:
+    def _record_keeps_graph(self, gradients: Any) -> None:
         if self.keeps_graph is None:
             self.keeps_graph = torch._C._autograd._get_current_graph_task_keep_graph()
 
@@ -325,7 +325,7 @@ def _compile_graph(original: Any, *args: Any, **more: Any) -> Any:
     if sizes is not None and more.get("is_backward"):
         metadata = TracingContext.get().fw_metadata
         if metadata is not None and not metadata.num_symints_saved_for_bw:
-            sizes.note()
+            sizes.record_current()
     return original(*args, **more)
 
 

@@ -105,7 +105,7 @@ class Counts:
         self._managers: list[Any] = []
         self._lock = threading.Lock()
 
-    def note(self, manager: Any, name: str) -> None:
+    def count(self, manager: Any, name: str) -> None:
         """Counts one event of a kind."""
         with self._lock:
             setattr(self, name, getattr(self, name) + 1)
@@ -201,4 +201,4 @@ def _check(original: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
 
 def _count(manager: Any, name: str) -> None:
     for counts in _counting:
-        counts.note(manager, name)
+        counts.count(manager, name)

@@ -234,7 +234,7 @@ class _TracedCall:
         if part and part.group(2) in self._owners:
             name, whole = part.groups()
             self._owners[name] = self._owners[whole]
-            self._look(self._owners[whole], name, variables)
+            self._check_variable(self._owners[whole], name, variables)
 
     def _launched(self, site: Site, variables: dict[str, Any]) -> None:
         text = "\n".join(self._lines[site.start - 1 : site.end])
@@ -242,13 +242,13 @@ class _TracedCall:
         for name in dict.fromkeys(_NAME.findall(code)):
             if name in variables and name not in self._owners:
                 self._owners[name] = site
-                self._look(site, name, variables)
+                self._check_variable(site, name, variables)
         for node in site.nodes:
             name = self._graph.written.get(node, "")
             if name in variables:
                 self._compare(site, name, node, variables)
 
-    def _look(self, site: Site, name: str, variables: dict[str, Any]) -> None:
+    def _check_variable(self, site: Site, name: str, variables: dict[str, Any]) -> None:
         node = self._graph.origins.get(name)
         if node is not None and (not site.nodes or node in site.nodes):
             self._compare(site, name, node, variables)
@@ -290,13 +290,13 @@ class _Interpreter(fx.Interpreter):
         else:
             result = super().run_node(n)
         if n.name in self.names and isinstance(result, torch.Tensor) and result.dtype in WIDER:
-            exact = self.mode.of(result)
+            exact = self.mode.value_of(result)
             if exact is not None:
-                self._take(result.device, result.nbytes + exact.nbytes)
+                self._reserve(result.device, result.nbytes + exact.nbytes)
                 self.values[n.name] = Value(result.detach().clone(), exact)
         return result
 
-    def _take(self, device: torch.device, size: int) -> None:
+    def _reserve(self, device: torch.device, size: int) -> None:
         if device not in self.left:
             self.left[device] = self.room(device) / 2
         self.left[device] -= size

@@ -2,8 +2,8 @@
 
 Every operator runs twice: on the tensors themselves, and on copies of them in double precision. The
 program's behavior does not change: it keeps its types, branches, random numbers, gradients and
-in-place writes. Afterwards `DoublePrecision.of` returns, for any computed tensor, its value without
-rounding.
+in-place writes. Afterwards `DoublePrecision.value_of` returns the value of any computed tensor
+without rounding.
 
 Relies on ``torch.utils._python_dispatch.TorchDispatchMode``, which also sees the operators that
 autograd runs, ``torch.multiprocessing.reductions.StorageWeakRef``, ``FunctionSchema.is_mutable``
@@ -65,7 +65,7 @@ class DoublePrecision(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self._alive_bytes = 0
         self.alone: set[str] = set()
 
-    def of(self, tensor: torch.Tensor) -> torch.Tensor | None:
+    def value_of(self, tensor: torch.Tensor) -> torch.Tensor | None:
         """A copy of a tensor's value without rounding; None for a tensor that is not of floats."""
         with torch.no_grad():
             wide = self._view(tensor.detach())

@@ -177,14 +177,14 @@ class _Values:
         sizes = tuple(self.number(extent) for extent in size)
         return Shape(sizes, tuple(self.number(extent) for extent in stride), dtype, on_target)
 
-    def of(self, value: Any) -> Any:
+    def describe(self, value: Any) -> Any:
         """A node's value, with a `Shape` in place of each tensor."""
         if isinstance(value, torch.Tensor):
             if value.layout != torch.strided:
                 raise CannotDescribeError(f"a tensor's layout is {value.layout}")
             return self.shape(value.shape, value.stride(), value.dtype, value.device)
         if isinstance(value, (tuple, list)):
-            return tuple(self.of(item) for item in value)
+            return tuple(self.describe(item) for item in value)
         if value is None or isinstance(value, (str, bool, int, float)):
             return value
         if isinstance(value, (torch.SymInt, torch.SymFloat, torch.SymBool)):
@@ -209,7 +209,7 @@ def _nodes(
                 target=_target(node.target) if node.op == "call_function" else str(node.target),
                 args=tuple(_argument(arg, values) for arg in node.args),
                 kwargs={name: _argument(kwarg, values) for name, kwarg in node.kwargs.items()},
-                value=values.of(node.meta.get("val")),
+                value=values.describe(node.meta.get("val")),
             )
         )
     return nodes, subgraphs
@@ -279,5 +279,5 @@ def _constant(tensor: Any, values: _Values) -> Any:
     from torch._subclasses.fake_tensor import FakeTensor
 
     if isinstance(tensor, FakeTensor) or tensor.numel() > MAX_CONSTANT_ELEMENTS:
-        return values.of(tensor)
+        return values.describe(tensor)
     return tensor.detach().clone()

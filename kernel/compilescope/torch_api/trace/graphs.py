@@ -82,7 +82,7 @@ def _print_readable(original: Any, self: GraphModule, *args: Any, **kwargs: Any)
     overheard = bool(_everywhere) and _is_users_own()
     text: str
     if overheard and not args:
-        text = _last_text.of(self, kwargs, lambda: original(self, **kwargs))
+        text = _last_text.text_of(self, kwargs, lambda: original(self, **kwargs))
     else:
         text = original(self, *args, **kwargs)
     nodes = _collected.get()

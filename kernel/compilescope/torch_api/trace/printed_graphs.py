@@ -36,7 +36,9 @@ class LastText:
     def __init__(self) -> None:
         self._last: tuple[Any, str] | None = None
 
-    def of(self, graph: GraphModule, options: dict[str, Any], print_it: Callable[[], str]) -> str:
+    def text_of(
+        self, graph: GraphModule, options: dict[str, Any], print_it: Callable[[], str]
+    ) -> str:
         """Returns ``graph.print_readable(**options)``, by calling ``print_it`` if needed."""
         looks, last = None, self._last
         try:

@@ -204,7 +204,7 @@ def test_what_is_kept_ahead_stays_within_its_limit() -> None:
         pregenerated_code.limit((pregenerated_code.kept_bytes() - 1) / 1e6)
         key = (("cpp_wrapper", "True"),)
         assert [capture.has(key) for capture in captures] == [False, True, True, True]
-        taken = captures[3].take(key)
+        taken = captures[3].pop(key)
         assert taken is not None
         assert taken.records[0].payload == texts[3]
         assert not captures[3].has(key)

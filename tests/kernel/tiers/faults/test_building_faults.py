@@ -54,7 +54,7 @@ def test_a_killed_builder(monkeypatch: pytest.MonkeyPatch) -> None:
         os.kill(started[-1].pid, signal.SIGKILL)
 
     monkeypatch.setattr(runner, "_start", noted)
-    monkeypatch.setattr(TieredGraph, "begin", kill)
+    monkeypatch.setattr(TieredGraph, "mark_building", kill)
     compiled = cs.tiered(subject)
     with pytest.warns(TierWarning, match=r"was killed: signal 9 \(SIGKILL\)\. The next process"):
         problem = problem_of(compiled, X)
@@ -281,7 +281,7 @@ def test_a_result_that_comes_during_an_inspection_is_loaded_after_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun = threading.Event()
-    monkeypatch.setattr(TieredGraph, "begin", lambda self: begun.set())
+    monkeypatch.setattr(TieredGraph, "mark_building", lambda self: begun.set())
     compiled = cs.tiered(subject)
     compiled(X)
     (graph,) = graphs.graphs_of(compile_calls.context_of(compiled))

@@ -128,7 +128,7 @@ class OtherWrapper:
             return
         try:
             with (
-                state.afterwards(),
+                state.restoring_results(),
                 listening(self.events.append),
                 collecting_warnings(self.complaints),
             ):
@@ -274,7 +274,7 @@ class _State:
         V.graph.scheduler = self.graph.scheduler
 
     @contextmanager
-    def afterwards(self) -> Iterator[None]:
+    def restoring_results(self) -> Iterator[None]:
         """Restores the results of the first code generation after the block."""
         from torch._inductor import debug
 
