@@ -406,7 +406,7 @@ class Conformity:
             return self._composed("listOf", item)
         if isinstance(values := schema.get("additionalProperties"), dict):
             return self._composed("mappingOf", values)
-        return self._use("record" if schema.get("type") == "object" else "isAnything")
+        return self._use("record" if schema.get("type") == "object" else "acceptAnything")
 
     def _composed(self, function: str, schema: dict[str, Any]) -> str:
         item = self._check(schema)

@@ -6,7 +6,7 @@ const TYPES: Readonly<Record<string, string>> = {
 /**
  * In milliseconds; a busy browser may begin to read a file only then.
  */
-const READ = 60_000;
+const REVOKE_AFTER_MS = 60_000;
 
 /**
  * Have the browser save a text as a file.
@@ -26,5 +26,5 @@ export function downloadBlob(filename: string, blob: Blob): void {
   link.href = url;
   link.download = filename;
   link.click();
-  setTimeout(() => URL.revokeObjectURL(url), READ);
+  setTimeout(() => URL.revokeObjectURL(url), REVOKE_AFTER_MS);
 }

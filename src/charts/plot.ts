@@ -17,12 +17,12 @@ export type MakeFigure = (
  * After a drawing a new figure of a measurement waits for so many times as long as it
  * took, painting included: they come twice a second, and its calls need the processor.
  */
-const REST = 7;
+const PAUSE_FACTOR = 7;
 
 /**
  * In milliseconds. A page that was hidden meanwhile would wait for hours.
  */
-const LONGEST_REST = 2000;
+const MAX_PAUSE_MS = 2000;
 
 /**
  * A plot in an element. It is drawn at most once a frame, with what is newest,
@@ -103,11 +103,11 @@ export class Plot implements IDisposable {
     }
     this._frame = requestAnimationFrame(() => {
       this._frame = 0;
-      void this._drawAndRest();
+      void this._drawAndPause();
     });
   }
 
-  private async _drawAndRest(): Promise<void> {
+  private async _drawAndPause(): Promise<void> {
     this._isDrawing = true;
     this._hasAdapted = false;
     const start = performance.now();
@@ -118,7 +118,7 @@ export class Plot implements IDisposable {
     }
     await painted();
     const end = performance.now();
-    const rest = Math.min(LONGEST_REST, REST * (end - start));
+    const rest = Math.min(MAX_PAUSE_MS, PAUSE_FACTOR * (end - start));
     this._restUntil = this._hasAdapted ? 0 : end + rest;
     this._isDrawing = false;
     if (this._isStale) {

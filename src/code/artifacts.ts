@@ -36,7 +36,7 @@ const DEFAULTS: Record<Side, string[]> = {
 };
 
 /** A variant has one wrapper or the other: what stands in when the requested one is not there. */
-const STAND_IN: Record<string, string> = {
+const SUBSTITUTES: Record<string, string> = {
   python: 'cpp',
   cpp: 'python',
   shell: 'python',
@@ -128,7 +128,7 @@ function pickArtifact(
     const text = kernelText(compilation, chosen);
     return text
       ? formArtifact(nearestText(text))
-      : (find(chosen) ?? find(STAND_IN[chosen]) ?? chosen);
+      : (find(chosen) ?? find(SUBSTITUTES[chosen]) ?? chosen);
   }
   return (
     DEFAULTS[side].flatMap(name => find(name) ?? [])[0] ??

@@ -14,7 +14,7 @@ export interface IKernelText {
 }
 
 /** What stands in for the machine code of another vendor. */
-const LIKE: Record<string, readonly string[]> = {
+const SAME_LEVEL_FORMS: Record<string, readonly string[]> = {
   ptx: ['amdgcn'],
   sass: ['amdgcn'],
   amdgcn: ['sass', 'ptx']
@@ -62,7 +62,7 @@ export function kernelText(
 export function nearestText(text: IKernelText): IKernelText {
   const { kernel, form } = text;
   const config = kernel.configs.includes(text.config) ? text.config : '';
-  const available = [form, ...(LIKE[form] ?? [])].find(candidate =>
+  const available = [form, ...(SAME_LEVEL_FORMS[form] ?? [])].find(candidate =>
     kernel.forms.includes(candidate)
   );
   return { kernel, form: available ?? form, config: available ? config : '' };

@@ -34,7 +34,7 @@ export function modesFor(
     return ['independent'];
   }
   const alignable = anchors > 0;
-  if (isOneThingTwice(left, right)) {
+  if (areComparable(left, right)) {
     return alignable
       ? ['diff', 'aligned', 'independent']
       : ['diff', 'independent'];
@@ -48,7 +48,7 @@ export function modesFor(
  * Whether the sides are two editions of one thing, so that their texts are worth comparing: the
  * same artifact of two variants, two graphs, two kernels of one language.
  */
-function isOneThingTwice(left: ISubjectOfMode, right: ISubjectOfMode): boolean {
+function areComparable(left: ISubjectOfMode, right: ISubjectOfMode): boolean {
   if (left.address.artifact === right.address.artifact) {
     return true;
   }

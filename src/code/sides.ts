@@ -32,10 +32,10 @@ export class Sides implements IDisposable {
     }
     model.reportChanged.connect(this.refresh, this);
     model.selectedVariantsChanged.connect(this.refresh, this);
-    model.compilationChanged.connect(this._unpin, this);
-    model.statusChanged.connect(this._restate, this);
+    model.compilationChanged.connect(this._unpinCompilations, this);
+    model.statusChanged.connect(this._updateEmptyStates, this);
     model.requestedChanged.connect(this.refresh, this);
-    model.jobChanged.connect(this._rework, this);
+    model.jobChanged.connect(this._onWorkChanged, this);
     this._disposal = new DisposableDelegate(() => Signal.clearData(this));
     this.refresh();
   }
@@ -117,7 +117,7 @@ export class Sides implements IDisposable {
       this._seen = { left: '', right: '' };
       SIDES.forEach(side => this._loaders[side].forget());
     }
-    const choices = this._settle(report);
+    const choices = this._chooseSides(report);
     for (const side of SIDES) {
       const choice = choices[side];
       this._choices[side] = choice;
@@ -143,7 +143,7 @@ export class Sides implements IDisposable {
   }
 
   /** What each side is to show; not one text twice, unless the user picked it so. */
-  private _settle(report: ReportSummary): Record<Side, IChoice> {
+  private _chooseSides(report: ReportSummary): Record<Side, IChoice> {
     const variants = this._variants();
     const [left, rightOwn] = SIDES.map(side =>
       choose(
@@ -177,7 +177,7 @@ export class Sides implements IDisposable {
    * changes nothing, but for what was lost with the connection: that is fetched again once there is
    * another.
    */
-  private _restate(): void {
+  private _updateEmptyStates(): void {
     const { report, status } = this._model;
     const lost = SIDES.filter(side => this._loaders[side].isLost);
     const isReady = status.kind === 'ready';
@@ -209,7 +209,7 @@ export class Sides implements IDisposable {
   }
 
   /** A job's progress changes nothing here; only its start and its end do. */
-  private _rework(): void {
+  private _onWorkChanged(): void {
     const isWorking = this._isWorking();
     if (isWorking !== this._wasWorking) {
       this._wasWorking = isWorking;
@@ -217,7 +217,7 @@ export class Sides implements IDisposable {
     }
   }
 
-  private _unpin(): void {
+  private _unpinCompilations(): void {
     this._compilations = { left: null, right: null };
     this.refresh();
   }

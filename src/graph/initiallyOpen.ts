@@ -3,7 +3,7 @@ import type { IGrouping } from './grouping/types';
 /**
  * How many boxes a graph opens with, at most, where its groups allow.
  */
-const AT_FIRST = 44;
+const MAX_BOXES = 44;
 
 /**
  * The groups that are open at first: from the outside in, as long as what is to
@@ -13,7 +13,7 @@ const AT_FIRST = 44;
  */
 export function initiallyOpenGroups(
   { groups }: IGrouping,
-  most: number = AT_FIRST
+  most: number = MAX_BOXES
 ): Set<string> {
   const open = new Set<string>();
   const inside = (group: number) =>

@@ -1,5 +1,5 @@
 import type { Kernel, LaunchTime, Region } from '../protocol/types';
-import { isOfFurtherGraph } from '../model/wrappers';
+import { isOfAnotherGraph } from '../model/wrappers';
 import type { IIndexed } from './indexed';
 
 /**
@@ -82,7 +82,7 @@ export function findFusions(
   for (const kernel of kernels) {
     const isElsewhere =
       (directions && !directions.includes(kernel.direction)) ||
-      (kernel.launches.length > 0 && kernel.launches.every(isOfFurtherGraph));
+      (kernel.launches.length > 0 && kernel.launches.every(isOfAnotherGraph));
     if (isElsewhere) {
       continue;
     }

@@ -24,7 +24,7 @@ export function walk(
   const candidates =
     direction === 'inputs' || direction === 'users'
       ? neighbors(scene, item, direction)
-      : beside(scene, item, direction === 'after');
+      : adjacent(scene, item, direction === 'after');
   let best: number | null = null;
   let least = Infinity;
   for (const candidate of candidates) {
@@ -63,7 +63,7 @@ function neighbors(
   for (const node of nodesIn(scene, item)) {
     for (const near of graph[direction][node]) {
       if (item < nodeCount || !scene.isWithin(near, item)) {
-        around.add(scene.seen(near));
+        around.add(scene.visibleItem(near));
       }
     }
   }
@@ -88,7 +88,7 @@ function nodesIn(scene: Scene, item: number): number[] {
   return nodes;
 }
 
-function beside(scene: Scene, item: number, isAfter: boolean): number[] {
+function adjacent(scene: Scene, item: number, isAfter: boolean): number[] {
   const parent = scene.parent(item);
   const box = scene.box(item)!;
   const { nodes, groups } = scene.grouping.groups[parent - scene.nodeCount];

@@ -9,13 +9,13 @@ import { splitPage } from './file/page';
  * on it. A report that was never fetched is not kept waiting, as a restart would
  * lose all of it.
  */
-const SETTLED = 1500;
+const IDLE_MS = 1500;
 const FIRST = 200;
 
 /**
  * How many characters of reports are kept.
  */
-const MOST = 200_000_000;
+const MAX_CHARACTERS = 200_000_000;
 
 /**
  * The whole reports that were looked at, so that they outlive their kernel.
@@ -36,7 +36,7 @@ export class Archive {
     clearTimeout(this._timer);
     this._timer = window.setTimeout(
       () => void this._fetchAll(),
-      this._entries.has(id) ? SETTLED : FIRST
+      this._entries.has(id) ? IDLE_MS : FIRST
     );
   }
 
@@ -65,7 +65,7 @@ export class Archive {
   /**
    * The reports whose kernel is gone, the latest first.
    */
-  get lost(): readonly SubjectSummary[] {
+  get orphaned(): readonly SubjectSummary[] {
     return [...this._entries.values()]
       .filter(entry => entry.isLost)
       .map(entry => entry.summary)
@@ -75,7 +75,7 @@ export class Archive {
   /**
    * The kernel is gone.
    */
-  lose(): void {
+  onKernelGone(): void {
     clearTimeout(this._timer);
     this._awaited.clear();
     for (const entry of this._entries.values()) {
@@ -137,7 +137,7 @@ export class Archive {
     let size = 0;
     for (const [key, entry] of [...this._entries].reverse()) {
       size += entry.report.text.length;
-      if (size > MOST && key !== id) {
+      if (size > MAX_CHARACTERS && key !== id) {
         this._entries.delete(key);
       }
     }

@@ -8,7 +8,7 @@ import { SubjectModel } from './subject';
 /**
  * Code that is worth a look at what the kernel has inspected.
  */
-const MENTION = /compilescope|%%compile\b/;
+const USES_COMPILESCOPE = /compilescope|%%compile\b/;
 
 /**
  * Code that inspects something by itself.
@@ -77,7 +77,7 @@ export class KernelHandler implements IDisposable {
     const parent = (message.parent_header as { msg_id?: string }).msg_id;
     if (msg_type === 'execute_input') {
       const { code } = (message as KernelMessage.IExecuteInputMsg).content;
-      if (MENTION.test(code)) {
+      if (USES_COMPILESCOPE.test(code)) {
         this._mention = parent ?? null;
         this.model.awaitsInspection ||= INSPECTION.test(code);
         this.activate();

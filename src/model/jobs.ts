@@ -68,13 +68,13 @@ const CANCEL_PATIENCE = 250;
  * for it, and meet the cell that waited.
  */
 const ROUND_PATIENCE = 2000;
-const LOOK_EVERY = 50;
+const POLL_MS = 50;
 
 /**
  * How long the news of a job's end may take after its code has ended, in
  * milliseconds.
  */
-const NEWS_PATIENCE = 500;
+const END_EVENT_TIMEOUT_MS = 500;
 
 /**
  * The work on a kernel's main thread: starts it, follows it, stops it.
@@ -148,7 +148,7 @@ export class Jobs {
       .execute(code, isWanted)
       .then(() => this._codeEnded(job.id))
       .catch(async error => {
-        await sleep(NEWS_PATIENCE);
+        await sleep(END_EVENT_TIMEOUT_MS);
         const isTold =
           this._current?.id === job.id && this._current.error !== null;
         const isGone = connection.isDisposed || ends !== this._ends;
@@ -178,8 +178,8 @@ export class Jobs {
       this._current.state === 'running' &&
       !this._current.aside;
     let patience = job.kind === 'measure' ? ROUND_PATIENCE : 0;
-    for (; patience > 0 && isRunning(); patience -= LOOK_EVERY) {
-      await sleep(LOOK_EVERY);
+    for (; patience > 0 && isRunning(); patience -= POLL_MS) {
+      await sleep(POLL_MS);
     }
     if (isRunning()) {
       await connection.interrupt();
@@ -198,7 +198,7 @@ export class Jobs {
       // What goes on beside the main thread outlasts the code.
       !this._current.aside;
     if (isOpen()) {
-      await sleep(NEWS_PATIENCE);
+      await sleep(END_EVENT_TIMEOUT_MS);
     }
     if (isOpen()) {
       this._options.onLost();

@@ -113,7 +113,7 @@ export class Compilescope implements ICompilescope {
       (this._handler?.isDisposed === false ? this._handler : null) ??
       this._find(notebooks.currentWidget) ??
       this._find(consoles?.currentWidget ?? null);
-    const next = viewModel ?? this._still(source) ?? handler?.model ?? null;
+    const next = viewModel ?? this._fileModel(source) ?? handler?.model ?? null;
     this._handler = handler;
     if (next === this._current) {
       return;
@@ -129,7 +129,7 @@ export class Compilescope implements ICompilescope {
    * The model of a report's file, for as long as nothing else that has a model
    * is turned to.
    */
-  private _still(source: Widget | null | undefined): ISubjectModel | null {
+  private _fileModel(source: Widget | null | undefined): ISubjectModel | null {
     const isOther = source && this._handlers.has(source as ISource);
     const isOpen = [...this._models.values()].some(
       ({ model }) => model === this._current

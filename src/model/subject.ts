@@ -48,7 +48,7 @@ export class SubjectModel extends ModelWatching implements ISubjectModel {
     }
     this._connection?.dispose();
     this._connection = connection;
-    this._lose();
+    this._onKernelGone();
     this.reader.clear();
     this.measurements.clear();
     this.sweeps.clear();
@@ -253,14 +253,14 @@ export class SubjectModel extends ModelWatching implements ISubjectModel {
       : this.need();
   }
 
-  private _lose(): void {
-    this._known.lose(this._subject);
+  private _onKernelGone(): void {
+    this._known.onKernelGone(this._subject);
     this._choose(null);
   }
 
   private _onStatus(_: unknown, status: IStatus): void {
     if (status.kind === 'dead' || status.isRestart) {
-      this._lose();
+      this._onKernelGone();
     }
     if (status.kind === 'dead' || status.kind === 'connecting') {
       this.jobs.end();
@@ -290,7 +290,7 @@ export class SubjectModel extends ModelWatching implements ISubjectModel {
   private _onEvent(_: unknown, { event, data }: EventOf): void {
     switch (event) {
       case 'subjects_changed':
-        this._known.takeOffer(data, this._subject);
+        this._known.receiveOffer(data, this._subject);
         this._setLive(data.subjects, data.focus);
         break;
       case 'report_changed':
@@ -328,7 +328,7 @@ export class SubjectModel extends ModelWatching implements ISubjectModel {
     subjects: readonly SubjectSummary[],
     focus: string | null
   ): void {
-    this._known.take(subjects);
+    this._known.update(subjects);
     if (focus !== null) {
       const asked = subjects.find(subject => subject.subject.id === focus);
       this._requestedVariants.awaitCell(asked?.revision ?? 0);
@@ -368,15 +368,15 @@ export class SubjectModel extends ModelWatching implements ISubjectModel {
       this.reportChanged.emit()
     );
     void this._selected.linker.look();
-    this._keep();
+    this._archive();
   }
 
   /**
    * Have what is shown outlive the kernel.
    */
-  private _keep(): void {
+  private _archive(): void {
     if (this._report && this._subject !== null && this.isLive) {
-      this._known.keep(this._subject, this._report.revision);
+      this._known.archive(this._subject, this._report.revision);
     }
   }
 
@@ -402,7 +402,7 @@ export class SubjectModel extends ModelWatching implements ISubjectModel {
     if (job.subject === this._subject) {
       void this._requestedVariants.endCell(() => this._loadReport());
     }
-    this._keep();
+    this._archive();
     if (!isActive(this.job)) {
       this._known.retry();
     }

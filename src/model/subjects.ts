@@ -61,8 +61,8 @@ export class KnownSubjects {
    *
    * @param current - A subject that stays in the list.
    */
-  lose(current: string | null): void {
-    this._archive.lose();
+  onKernelGone(current: string | null): void {
+    this._archive.onKernelGone();
     this._live = new Set();
     this._list = this._list.filter(
       ({ subject: { id } }) => id === current || this._archive.has(id)
@@ -72,17 +72,17 @@ export class KnownSubjects {
   /**
    * Take the kernel's list.
    */
-  take(subjects: readonly SubjectSummary[]): void {
+  update(subjects: readonly SubjectSummary[]): void {
     this._live = new Set(subjects.map(({ subject }) => subject.id));
     this._archive.follow(subjects);
-    this._list = [...subjects, ...this._archive.lost];
+    this._list = [...subjects, ...this._archive.orphaned];
   }
 
   /**
    * Note what has come meanwhile, and drop it once it is gone or older than what
    * was inspected since.
    */
-  takeOffer(
+  receiveOffer(
     { subjects, focus, offer }: SubjectsChanged,
     current: string | null
   ): void {
@@ -107,7 +107,7 @@ export class KnownSubjects {
   /**
    * Have a report that is shown outlive the kernel.
    */
-  keep(id: string, revision: number): void {
+  archive(id: string, revision: number): void {
     const summary = this.find(id);
     if (summary) {
       this._archive.note({ ...summary, revision });

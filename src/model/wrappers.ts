@@ -15,6 +15,6 @@ export function wrapperName<Artifact extends string>(
  * Whether a launch is of a further graph of its direction: its key names that,
  * as in `launch:forward.2:#1`.
  */
-export function isOfFurtherGraph({ key }: Pick<Launch, 'key'>): boolean {
+export function isOfAnotherGraph({ key }: Pick<Launch, 'key'>): boolean {
   return /^launch:[a-z]+\.\d+:/.test(key);
 }

@@ -4,8 +4,8 @@ import type { NotebookPanel } from '@jupyterlab/notebook';
  * How many frames in a row a cell stays at its place once the layout has settled,
  * and how many frames are waited for that at most.
  */
-const STILL = 5;
-const MOST = 60;
+const STABLE_FRAMES = 5;
+const MAX_FRAMES = 60;
 
 /**
  * Keep a cell where it is on the screen while the notebook becomes narrower: what
@@ -43,7 +43,7 @@ export function keepInView(
     const moved = top() - before;
     still = Math.abs(moved) < 1 ? still + 1 : 0;
     outerNode.scrollTop += moved;
-    if (still < STILL && ++frames < MOST) {
+    if (still < STABLE_FRAMES && ++frames < MAX_FRAMES) {
       requestAnimationFrame(hold);
     }
   };

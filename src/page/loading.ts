@@ -12,7 +12,7 @@ export function fillInPlaceOf(
     fill();
     line?.remove();
   } catch (error) {
-    refuse(line, error);
+    showProblem(line, error);
     throw error;
   }
 }
@@ -20,7 +20,7 @@ export function fillInPlaceOf(
 /**
  * Say why there is nothing in the page.
  */
-export function refuse(line: HTMLElement | null, error: unknown): void {
+export function showProblem(line: HTMLElement | null, error: unknown): void {
   if (line === null) {
     return;
   }
@@ -37,5 +37,8 @@ export function refuse(line: HTMLElement | null, error: unknown): void {
  * Say why what the page holds compressed cannot be unpacked.
  */
 export function refusePacked(line: HTMLElement | null, error: Error): void {
-  refuse(line, `${error.message}. It may be cut off, or the browser too old.`);
+  showProblem(
+    line,
+    `${error.message}. It may be cut off, or the browser too old.`
+  );
 }

@@ -2,10 +2,10 @@ import { nullTranslator } from '@jupyterlab/translation';
 import type { Widget } from '@lumino/widgets';
 import { SubjectModel } from '../model/subject';
 import { Aside } from './aside';
-import { fillPage } from './frame';
+import { fillNarrowPage } from './frame';
 import { Header } from './header';
 import type { ViewTarget } from '../panels/views';
-import { named } from './address';
+import { parameter } from './address';
 import { shellOf } from './shell';
 import { ThemeSwitch } from './themeSwitch';
 
@@ -19,8 +19,12 @@ import { ThemeSwitch } from './themeSwitch';
 export function showModel(created: string, view?: ViewTarget): IShown {
   const trans = nullTranslator.load('jupyterlab_compilescope');
   const model = new SubjectModel();
-  const shell = shellOf(model, trans, (named('view') as ViewTarget) || view);
-  const page = fillPage(
+  const shell = shellOf(
+    model,
+    trans,
+    (parameter('view') as ViewTarget) || view
+  );
+  const page = fillNarrowPage(
     [
       new Header({ model, created, trans }),
       shell.pickers,

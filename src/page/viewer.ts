@@ -1,8 +1,8 @@
 import type { Widget } from '@lumino/widgets';
 import { RequestError } from '../protocol/errors';
 import { problem } from '../protocol/client';
-import { named } from './address';
-import { refuse } from './loading';
+import { parameter } from './address';
+import { showProblem } from './loading';
 import { setDark } from './setTheme';
 import { unpackReport } from '../model/file/packed';
 import { showSaved } from './saved';
@@ -30,7 +30,7 @@ export function showViewer(start: HTMLElement): void {
       line.textContent = '';
       start.hidden = true;
     } catch (error) {
-      refuse(line, error);
+      showProblem(line, error);
     }
   };
   const openFile = (file: File | undefined) => {
@@ -47,7 +47,7 @@ export function showViewer(start: HTMLElement): void {
     openFile(event.dataTransfer?.files[0]);
   });
   const openNamed = () => {
-    const address = named('report');
+    const address = parameter('report');
     if (address) {
       void open(address, () => load(address));
     }

@@ -47,7 +47,7 @@ export class ReportDocument extends ReportPanel {
         void this._showCompleted(report, text);
       }
     } catch (error) {
-      this._refuse(error);
+      this._showProblem(error);
     }
   }
 
@@ -68,21 +68,21 @@ export class ReportDocument extends ReportPanel {
     try {
       this._show(completed);
     } catch (error) {
-      this._refuse(error);
+      this._showProblem(error);
     }
   }
 
   private _show(report: Report): void {
     this.lookAt(new FileConnection(report));
-    this._say(null);
+    this._showMessage(null);
   }
 
-  private _refuse(error: unknown): void {
+  private _showProblem(error: unknown): void {
     this.lookAt(null);
-    this._say(renderMessage(problemOf(error), this.trans));
+    this._showMessage(renderMessage(problemOf(error), this.trans));
   }
 
-  private _say(message: HTMLElement | null): void {
+  private _showMessage(message: HTMLElement | null): void {
     this._message?.remove();
     this._message = message;
     this.shell.setHidden(message !== null);

@@ -33,7 +33,7 @@ const LOG = /\.log(\.\d+)?(\.gz|\.zst)?$/;
  * What an address names a trace by that is opened at once: `compilescope open
  * --lab` does.
  */
-const ASKED = 'compilescope-open';
+const ADDRESS_PARAMETER = 'compilescope-open';
 
 /**
  * Opens traces of the file browser: logs of TORCH_TRACE, and folders of them.
@@ -169,8 +169,8 @@ export const tracePlugin: JupyterFrontEndPlugin<void> = {
         execute: () => {
           const { path, search, hash } = router.current;
           const query = new URLSearchParams(search);
-          const asked = query.get(ASKED);
-          query.delete(ASKED);
+          const asked = query.get(ADDRESS_PARAMETER);
+          query.delete(ADDRESS_PARAMETER);
           const rest = query.size > 0 ? `?${query}` : '';
           // Opened once: the layout has it from then on.
           router.navigate(`${path}${rest}${hash}`, { skipRouting: true });
@@ -181,7 +181,7 @@ export const tracePlugin: JupyterFrontEndPlugin<void> = {
       });
       router.register({
         command: CommandIDs.openAsked,
-        pattern: new RegExp(`[?&]${ASKED}=`),
+        pattern: new RegExp(`[?&]${ADDRESS_PARAMETER}=`),
         rank: 20
       });
     }

@@ -5,7 +5,7 @@ import type { IDisposable } from '@lumino/disposable';
 /**
  * How much longer than its comm a subshell lasts, in milliseconds.
  */
-const LINGER = 1_000;
+const SUBSHELL_LINGER_MS = 1_000;
 
 /**
  * A comm that this page opened, on a subshell where the kernel has them.
@@ -113,7 +113,7 @@ export class Channel implements IDisposable {
         if (!hold.isDisposed && !this._options.kernel.isDisposed) {
           hold.dispose();
         }
-      }, LINGER);
+      }, SUBSHELL_LINGER_MS);
     }
   }
 

@@ -11,7 +11,7 @@ export class NonconformityError extends Error {
   /**
    * Say where, from the inside out.
    */
-  under(step: string): this {
+  at(step: string): this {
     this._path = step + this._path;
     this.message = `at $${this._path}: ${this._expected} expected`;
     return this;
@@ -114,7 +114,7 @@ export const isFlag = isA('boolean', 'true or false');
 /**
  * Accepts everything.
  */
-export function isAnything(): void {
+export function acceptAnything(): void {
   // Nothing is known of it.
 }
 
@@ -167,9 +167,9 @@ function missing<T>(value: unknown, standard: T | undefined): T | undefined {
 }
 
 function fail(expected: string, name: string): never {
-  throw new NonconformityError(expected).under(`.${name}`);
+  throw new NonconformityError(expected).at(`.${name}`);
 }
 
 function located(error: unknown, step: string): unknown {
-  return error instanceof NonconformityError ? error.under(step) : error;
+  return error instanceof NonconformityError ? error.at(step) : error;
 }

@@ -29,12 +29,12 @@ const QUEUED = 400;
 /**
  * How long a kernel is busy without a cell that runs, at most, in milliseconds.
  */
-export const PATIENCE = 1_000;
+export const BUSY_TIMEOUT_MS = 1_000;
 
 /**
  * How often a kernel that serves panels may close the comms at once.
  */
-const REFUSALS = 3;
+const MAX_REFUSALS = 3;
 
 /**
  * The error of requests that were pending when the connection was lost.
@@ -76,7 +76,10 @@ export class Connection extends BaseConnection {
     });
     _kernel.statusChanged.connect(this._onKernelStatus, this);
     _kernel.connectionStatusChanged?.connect(this._onSocket, this);
-    this._heartbeat = window.setInterval(() => this._beat(), HEARTBEAT);
+    this._heartbeat = window.setInterval(
+      () => this._sendHeartbeat(),
+      HEARTBEAT
+    );
     document.addEventListener('visibilitychange', this._onVisibility);
   }
 
@@ -123,7 +126,7 @@ export class Connection extends BaseConnection {
           return;
         }
         this._close();
-        if (!isExpected && !(await this._mayServe(isStale))) {
+        if (!isExpected && !(await this._servesPanels(isStale))) {
           return;
         }
         await this._openChannels(isStale);
@@ -171,7 +174,7 @@ export class Connection extends BaseConnection {
         kernel.statusChanged.disconnect(look);
         resolve();
       };
-      const timer = window.setTimeout(done, PATIENCE);
+      const timer = window.setTimeout(done, BUSY_TIMEOUT_MS);
       kernel.statusChanged.connect(look);
       look();
     });
@@ -181,7 +184,7 @@ export class Connection extends BaseConnection {
    * No threads for a kernel that serves nobody. One that is busy answers only when
    * its cell is done: there the comms are simply tried.
    */
-  private async _mayServe(isStale: () => boolean): Promise<boolean> {
+  private async _servesPanels(isStale: () => boolean): Promise<boolean> {
     await this._settled();
     if (isStale() || this._kernel.status !== 'idle') {
       return !isStale();
@@ -311,7 +314,7 @@ export class Connection extends BaseConnection {
     }
     if (presence !== 'serving') {
       this.setStatus({ kind: presence });
-    } else if (this._refusals++ < REFUSALS) {
+    } else if (this._refusals++ < MAX_REFUSALS) {
       // It was loaded while the question waited behind a cell.
       void this.open();
     } else {
@@ -392,7 +395,7 @@ export class Connection extends BaseConnection {
     }
   };
 
-  private _beat(): void {
+  private _sendHeartbeat(): void {
     if (this._wasOpened && !this._isQueued && !this._isBeating) {
       this._isBeating = true;
       // Without an answer the next request says what is wrong.

@@ -16,12 +16,12 @@ export class Parts {
   add({ part, parts, text }: ReplyPart): Reply | null {
     const expected = this._texts.length;
     if (this._count !== null && this._count !== parts) {
-      throw garbled(
+      throw invalidParts(
         `Its parts disagree on how many there are: ${this._count} or ${parts}`
       );
     }
     if (part !== expected) {
-      throw garbled(
+      throw invalidParts(
         part < expected
           ? `Part ${part + 1} of ${parts} came twice`
           : `Part ${expected + 1} of ${parts} is missing`
@@ -35,7 +35,7 @@ export class Parts {
     try {
       return JSON.parse(this._texts.join('')) as Reply;
     } catch (error) {
-      throw garbled(`Its ${parts} parts together are no JSON: ${error}`);
+      throw invalidParts(`Its ${parts} parts together are no JSON: ${error}`);
     }
   }
 
@@ -52,7 +52,7 @@ export function isPart(
   return typeof message.text === 'string' && typeof message.part === 'number';
 }
 
-function garbled(why: string): RequestError {
+function invalidParts(why: string): RequestError {
   return new RequestError(
     problem({
       what: 'A long reply of the kernel did not arrive whole',

@@ -16,13 +16,13 @@ const HEARTBEAT = 20_000;
  * How long the kernel may be silent while it owes an answer before the panel
  * says that it waits, in milliseconds.
  */
-const PATIENCE = 3_000;
+const SILENCE_MS = 3_000;
 
 /**
  * As `PATIENCE`, before the panel says that the kernel may be gone. Whether it
  * is cannot be known: a widget sees no kernel.
  */
-const DOUBT = 60_000;
+const GONE_AFTER_MS = 60_000;
 
 /**
  * The connection of a panel that stands in a notebook's output, over a port to
@@ -35,7 +35,7 @@ export class PortConnection extends BaseConnection {
     super();
     _port.addEventListener('message', this._onMessage);
     _port.start();
-    this._clock = window.setInterval(() => this._beat(), HEARTBEAT);
+    this._clock = window.setInterval(() => this._sendHeartbeat(), HEARTBEAT);
     document.addEventListener('visibilitychange', this._onVisibility);
   }
 
@@ -101,11 +101,11 @@ export class PortConnection extends BaseConnection {
     const message = data as ToPanel;
     switch (message.kind) {
       case 'reply':
-        this._hear();
+        this._onHeard();
         this._client.receive(message.data);
         break;
       case 'event': {
-        this._hear();
+        this._onHeard();
         const event = eventOf(message.data);
         if (event) {
           this.emitEvent(event);
@@ -125,7 +125,7 @@ export class PortConnection extends BaseConnection {
   /**
    * The kernel spoke, so it is there.
    */
-  private _hear(): void {
+  private _onHeard(): void {
     const { kind } = this.status;
     if (this._wasOpened && kind !== 'ready') {
       this.setStatus({ kind: 'ready' });
@@ -147,8 +147,8 @@ export class PortConnection extends BaseConnection {
           if (this.status.kind === 'busy') {
             this.setStatus({ kind: 'error', problem: SILENT });
           }
-        }, DOUBT - PATIENCE);
-      }, PATIENCE);
+        }, GONE_AFTER_MS - SILENCE_MS);
+      }, SILENCE_MS);
     }
   }
 
@@ -156,7 +156,7 @@ export class PortConnection extends BaseConnection {
    * Also to a kernel that owes an answer: of one that is gone, the notebook says
    * so once something is sent.
    */
-  private _beat(): void {
+  private _sendHeartbeat(): void {
     if (this._wasOpened && this.status.kind !== 'dead') {
       this._client.request('heartbeat', {}).catch(() => undefined);
     }

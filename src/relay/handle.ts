@@ -1,5 +1,5 @@
-const LEAST = 240;
-const MOST = 2400;
+const MIN_HEIGHT = 240;
+const MAX_HEIGHT = 2400;
 const STEP = 40;
 
 const NAME = 'Height of the panel';
@@ -24,8 +24,8 @@ export class Handle {
     node.setAttribute('role', 'separator');
     node.setAttribute('aria-orientation', 'horizontal');
     node.setAttribute('aria-label', NAME);
-    node.setAttribute('aria-valuemin', String(LEAST));
-    node.setAttribute('aria-valuemax', String(MOST));
+    node.setAttribute('aria-valuemin', String(MIN_HEIGHT));
+    node.setAttribute('aria-valuemax', String(MAX_HEIGHT));
     Object.assign(node.style, {
       height: '8px',
       cursor: 'ns-resize',
@@ -67,7 +67,10 @@ export class Handle {
     return this._height;
   }
   set height(height: number) {
-    this._height = Math.min(MOST, Math.max(LEAST, Math.round(height)));
+    this._height = Math.min(
+      MAX_HEIGHT,
+      Math.max(MIN_HEIGHT, Math.round(height))
+    );
     this.node.setAttribute('aria-valuenow', String(this._height));
     this._set(this._height);
   }

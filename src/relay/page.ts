@@ -5,11 +5,11 @@ import type { IModel } from './model';
  * The pages that this window has, by their keys: each comes from the kernel
  * once, however many panels show it.
  */
-const KNOWN = Symbol.for('compilescope.pages');
+const PAGES = Symbol.for('compilescope.pages');
 
 function known(): Map<string, string> {
-  const store = globalThis as { [KNOWN]?: Map<string, string> };
-  return (store[KNOWN] ??= new Map());
+  const store = globalThis as { [PAGES]?: Map<string, string> };
+  return (store[PAGES] ??= new Map());
 }
 
 /**

@@ -9,7 +9,7 @@ import { isDark, watchTheme } from './theme';
  * How long to wait for the front end before saying why there is none yet, in
  * milliseconds.
  */
-const PATIENCE = 5_000;
+const FRONT_END_TIMEOUT_MS = 5_000;
 
 /**
  * What a notebook may say of a widget whose kernel has gone, or is back.
@@ -40,7 +40,7 @@ export class PanelView {
     Object.assign(this._notice.style, { margin: '8px', font: 'inherit' });
     this._root.append(this._notice);
     _parent.append(this._root);
-    this._stopTheme = watchTheme(() => this._tellLook());
+    this._stopTheme = watchTheme(() => this._postLook());
     _model.on('msg:custom', this._onKernel);
     for (const name of CHANGES) {
       _model.on(name, this._onChange);
@@ -65,7 +65,7 @@ export class PanelView {
   private async _open(): Promise<void> {
     this._timer = window.setTimeout(() => {
       this._notice.textContent = WAITING;
-    }, PATIENCE);
+    }, FRONT_END_TIMEOUT_MS);
     let page: string;
     try {
       page = await getPage(this._model, this._ended.signal);
@@ -108,7 +108,7 @@ export class PanelView {
     port1.onmessage = event => this._onPanel(event.data as FromPanel);
     const message: IConnect = {
       kind: 'compilescope-connect',
-      look: this._look()
+      look: this._lookOf()
     };
     this._frame.contentWindow?.postMessage(message, '*', [port2]);
   }
@@ -130,11 +130,11 @@ export class PanelView {
   private _onKernel = (message: ToWidget): void => {
     if (message.kind !== 'page') {
       // Replies to other views of the widget come as well: their ids tell.
-      this._tell({ kind: message.kind, data: message.data });
+      this._post({ kind: message.kind, data: message.data });
     }
   };
 
-  private _onChange = (): void => this._tell({ kind: 'check' });
+  private _onChange = (): void => this._post({ kind: 'check' });
 
   private _onKey = (event: KeyboardEvent): void => {
     if (event.key === 'Escape' && this._isFull) {
@@ -147,15 +147,15 @@ export class PanelView {
       this._model.send(message);
     } catch {
       // The comm went with its kernel.
-      this._tell({ kind: 'closed' });
+      this._post({ kind: 'closed' });
     }
   }
 
-  private _tell(message: ToPanel): void {
+  private _post(message: ToPanel): void {
     this._port?.postMessage(message);
   }
 
-  private _look(): IConnect['look'] {
+  private _lookOf(): IConnect['look'] {
     return {
       isDark: isDark(this._parent),
       isFull: this._isFull,
@@ -164,8 +164,8 @@ export class PanelView {
     };
   }
 
-  private _tellLook(): void {
-    this._tell({ kind: 'look', look: this._look() });
+  private _postLook(): void {
+    this._post({ kind: 'look', look: this._lookOf() });
   }
 
   /**
@@ -198,7 +198,7 @@ export class PanelView {
     });
     _frame.style.height = isFull ? '100%' : `${_handle.height}px`;
     _handle.node.hidden = isFull;
-    this._tellLook();
+    this._postLook();
   }
 
   private _ended = new AbortController();

@@ -4,7 +4,7 @@ import type { SourceLine } from '../protocol/types';
 /**
  * Less than that is what rounding leaves of nothing, in microseconds.
  */
-const LEAST = 1e-6;
+const ZERO_US = 1e-6;
 
 /**
  * The part of a limit from which on three digits round up to the limit.
@@ -28,7 +28,7 @@ export function formatMicroseconds(microseconds: number): string {
  */
 export function formatInterval([low, high]: readonly [number, number]): string {
   const [, unit, factor] = scale(high);
-  if (low >= LEAST && low / factor < 0.1) {
+  if (low >= ZERO_US && low / factor < 0.1) {
     return `${formatMicroseconds(low)}–${formatMicroseconds(high)}`;
   }
   const [first, last] = [digits(low / factor), digits(high / factor)];
@@ -127,7 +127,7 @@ function formatterOf(
 
 function scale(microseconds: number): [number, string, number] {
   const size = Math.abs(microseconds);
-  if (size >= LEAST && size < 0.1) {
+  if (size >= ZERO_US && size < 0.1) {
     return [microseconds * 1e3, 'ns', 1e-3];
   }
   // 999.6 µs would round to 1000 µs, so the larger unit starts where rounding
@@ -142,7 +142,7 @@ function scale(microseconds: number): [number, string, number] {
 
 function digits(value: number): string {
   const size = Math.abs(value);
-  if (size >= LEAST * 1e3 && size < 0.01) {
+  if (size >= ZERO_US * 1e3 && size < 0.01) {
     return significant(value, 2);
   }
   return fixed(

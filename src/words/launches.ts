@@ -1,6 +1,6 @@
 import type { Kernel, Launch } from '../protocol/types';
 import type { ISubjectModel } from '../interfaces/subject';
-import { isOfFurtherGraph, wrapperName } from '../model/wrappers';
+import { isOfAnotherGraph, wrapperName } from '../model/wrappers';
 
 /**
  * Whether a closer look was taken at a variant: `kernels` times its launches.
@@ -28,7 +28,7 @@ export function launchesByLine(
   for (const { direction, launches } of kernels) {
     for (const launch of launches) {
       const isHere = wrapperName(direction, launch.artifact) === artifact;
-      if (isHere && !isOfFurtherGraph(launch)) {
+      if (isHere && !isOfAnotherGraph(launch)) {
         byLine.set(launch.line, launch);
       }
     }

@@ -3,7 +3,7 @@ import { assemblySyntax } from './assembly';
 import { IEditorLanguageRegistry } from '@jupyterlab/codemirror';
 
 /** The languages that the host has no name for, as the ones that read most like them. */
-const READS_LIKE: Record<string, string> = {
+const SUBSTITUTES: Record<string, string> = {
   fx: 'python',
   triton: 'python'
 };
@@ -19,7 +19,7 @@ export class Languages {
 
   /** The extension for a language, by the name that an artifact carries. */
   async get(language: string): Promise<Extension> {
-    const name = READS_LIKE[language] ?? language;
+    const name = SUBSTITUTES[language] ?? language;
     let extension = this._loaded.get(name);
     if (!extension) {
       extension = this._load(name);

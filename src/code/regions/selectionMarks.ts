@@ -20,7 +20,7 @@ export interface IMarked extends Pick<ISelection, 'key' | 'source'> {
   keys?: ReadonlySet<string>;
 }
 
-const NOTHING: IHighlight = { strong: [], soft: [] };
+const NO_HIGHLIGHT: IHighlight = { strong: [], soft: [] };
 
 /**
  * What a selection marks in a text.
@@ -37,7 +37,7 @@ export function highlight(
 ): IHighlight {
   const { key, source, keys } = selection;
   if (!key && !source && !keys?.size) {
-    return NOTHING;
+    return NO_HIGHLIGHT;
   }
   const named = key ? index.withKey(key) : [];
   // A wrapper knows no lines of kernels: there the kernel's launches are meant.

@@ -153,7 +153,7 @@ function byValue(
     );
   const swatches = ids.map((id, i) => ({
     id,
-    ...look(id === 'outside' ? -1 : (place?.(id) ?? i)),
+    ...colorAndShape(id === 'outside' ? -1 : (place?.(id) ?? i)),
     count: counts.get(id) ?? 0
   }));
   const at = new Map(ids.map((id, i) => [id, i]));
@@ -179,7 +179,11 @@ function byFusion(
       }
     }
   }
-  const swatches = ids.map((id, i) => ({ id, ...look(i), count: counts[i] }));
+  const swatches = ids.map((id, i) => ({
+    id,
+    ...colorAndShape(i),
+    count: counts[i]
+  }));
   return { mode: 'kernel', swatches, of };
 }
 
@@ -218,7 +222,11 @@ function byTime(graph: IIndexed, fusions: readonly IFusion[]): IColoring {
 /**
  * The nth look: neighbors differ in color and in shape.
  */
-function look(n: number): { color: number; shape: number; sign: string } {
+function colorAndShape(n: number): {
+  color: number;
+  shape: number;
+  sign: string;
+} {
   return n < 0
     ? { color: -1, shape: 0, sign: '' }
     : {

@@ -8,7 +8,7 @@ const WORD = /[A-Za-z_]\w*/g;
  *
  * @param renames - Name before → name now.
  */
-export function whatDiffers(
+export function differingParts(
   before: Node,
   after: Node,
   renames: ReadonlyMap<string, string>

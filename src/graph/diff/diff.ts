@@ -1,5 +1,5 @@
 import type { Graph, Node } from '../../protocol/types';
-import { whatDiffers } from './compare';
+import { differingParts } from './compare';
 import { Matcher } from './match';
 
 /**
@@ -82,9 +82,9 @@ export function diffStages(
   const counts = { same: 0, renamed: 0, rewritten: 0, added: 0, removed: 0 };
   for (const node of after.nodes) {
     const from = matcher.from.get(node.name) ?? [];
-    const isOne = from.length === 1 && matcher.isOneToOne(from[0], node.name);
+    const isOne = from.length === 1 && matcher.isOnlyMatch(from[0], node.name);
     const fields = isOne
-      ? whatDiffers(matcher.old(from[0]), node, matcher.renames)
+      ? differingParts(matcher.old(from[0]), node, matcher.renames)
       : [];
     const kind: ChangeKind =
       from.length === 0

@@ -4,7 +4,7 @@ import type { IStageDiff } from './diff';
 /**
  * So many removed nodes are drawn; more are listed.
  */
-const MOST = 400;
+const MAX_GHOSTS = 400;
 
 /**
  * What begins the name of a node that is no longer there.
@@ -29,7 +29,7 @@ export function withGhosts(
     const known = inputs.filter(name => at.has(name));
     const last = Math.max(-1, ...known.map(name => at.get(name)!));
     const later = users.filter(name => (at.get(name) ?? -1) > last);
-    if ((known.length === 0 && later.length === 0) || placed >= MOST) {
+    if ((known.length === 0 && later.length === 0) || placed >= MAX_GHOSTS) {
       continue;
     }
     placed++;

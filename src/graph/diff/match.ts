@@ -30,7 +30,7 @@ export class Matcher {
     if (!this._renames) {
       this._renames = new Map();
       for (const [name, now] of this.to) {
-        if (now.length === 1 && this.isOneToOne(name, now[0])) {
+        if (now.length === 1 && this.isOnlyMatch(name, now[0])) {
           this._renames.set(name, now[0]);
         }
       }
@@ -53,7 +53,7 @@ export class Matcher {
   /**
    * Whether one node became this one, and only this one.
    */
-  isOneToOne(before: string, now: string): boolean {
+  isOnlyMatch(before: string, now: string): boolean {
     return (
       this.to.get(before)?.length === 1 && this.from.get(now)?.length === 1
     );

@@ -141,7 +141,7 @@ function inferModules(
     const isKnown = (j: number) =>
       paths[j].length > 0 && graph.nodes[j].op !== 'placeholder';
     const before = graph.inputs[i].filter(isKnown).map(j => paths[j]);
-    const after = beyond(graph, i, isKnown).map(j => paths[j]);
+    const after = nearestKnown(graph, i, isKnown).map(j => paths[j]);
     const common =
       before.length > 0 && after.length > 0
         ? before.flatMap(a => after.map(b => commonPath(a, b)))
@@ -162,7 +162,7 @@ function inferModules(
  * The nearest nodes after a node that are known; looks through two that are
  * not.
  */
-function beyond(
+function nearestKnown(
   graph: IIndexed,
   node: number,
   isKnown: (node: number) => boolean

@@ -36,7 +36,7 @@ export interface ISegment {
  * How many bends a level may have for each box, and at least.
  */
 const BENDS_PER_BOX = 4;
-const BENDS_AT_LEAST = 3000;
+const MIN_BENDS = 3000;
 
 export function buildChains(
   count: number,
@@ -112,7 +112,7 @@ function lengthLimit(
     spans.push(ranks[edge.to] - ranks[edge.from]);
     reach.set(key, spans);
   }
-  const budget = Math.max(BENDS_AT_LEAST, BENDS_PER_BOX * count);
+  const budget = Math.max(MIN_BENDS, BENDS_PER_BOX * count);
   let longest = 0;
   reach.forEach(spans => (longest = Math.max(longest, ...spans)));
   const bends = (limit: number) => {

@@ -60,7 +60,7 @@ export function* assignX(
               : 1 + widths[item] / 400
             : 0.02;
       }
-      settle(order[r], shifts[r], desired, force, x);
+      placeRank(order[r], shifts[r], desired, force, x);
     }
     yield;
   }
@@ -151,7 +151,7 @@ function distances(
 /**
  * Give a rank the places nearest to the desired ones.
  */
-function settle(
+function placeRank(
   rank: readonly number[],
   shift: Float64Array,
   desired: Float64Array,

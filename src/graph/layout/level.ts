@@ -90,7 +90,7 @@ export function* layoutLevel(
     y[i] = level.kinds[i] === 2 ? height : top[ranks[i]];
   }
 
-  const ends = untangled(edges, chains, centers);
+  const ends = uncrossed(edges, chains, centers);
   const routes = edges.map((edge, i) => {
     const via = chains.routes[i];
     if (!via) {
@@ -118,7 +118,7 @@ export function* layoutLevel(
 /**
  * Where edges are tied to their targets: in the order in which they come in.
  */
-function untangled(
+function uncrossed(
   edges: readonly ILevelEdge[],
   chains: IChains,
   centers: Float64Array

@@ -89,7 +89,7 @@ export function paintHullNames(
       y - PAD - 5,
       {
         color: theme.mix(colorOf(picture, fusion), theme.text, 0.55),
-        halo: groundOf(picture, top),
+        halo: backgroundOf(picture, top),
         size: 9.4,
         family: theme.mono,
         weight: 600
@@ -106,7 +106,7 @@ function colorOf({ coloring, theme }: IPicture, fusion: IFusion): string {
 /**
  * The color of what a node stands on.
  */
-function groundOf({ scene, theme }: IPicture, node: number): string {
+function backgroundOf({ scene, theme }: IPicture, node: number): string {
   const group = scene.parent(node);
   return scene.box(group)
     ? groupFill(theme, scene.grouping.groups[group - scene.nodeCount].depth)

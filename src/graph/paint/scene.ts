@@ -121,7 +121,7 @@ export class Scene {
   /**
    * The item that stands for a node: itself, or the closed group that it is in.
    */
-  seen(item: number): number {
+  visibleItem(item: number): number {
     let at = item;
     while (this._at[at] < 0 && this.parent(at) > this.nodeCount) {
       at = this.parent(at);
@@ -210,7 +210,7 @@ export class Scene {
       });
     }
     const between: number[] = [];
-    for (const edge of this._bySource.get(this.seen(from)) ?? []) {
+    for (const edge of this._bySource.get(this.visibleItem(from)) ?? []) {
       const end = this.layout.to[edge];
       const isOn =
         end >= 0

@@ -135,10 +135,10 @@ const ENTITIES: Record<string, string> = {
 
 // Letters that no XML file may have.
 // eslint-disable-next-line no-control-regex
-const FORBIDDEN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g;
+const INVALID_IN_XML = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g;
 
 function escape(text: string): string {
   return text
-    .replace(FORBIDDEN, '\ufffd')
+    .replace(INVALID_IN_XML, '\ufffd')
     .replace(/[&<>"']/g, letter => ENTITIES[letter]);
 }

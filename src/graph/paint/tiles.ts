@@ -13,7 +13,7 @@ const SIZE = 512;
 /**
  * How many tiles are kept.
  */
-const KEPT = 96;
+const MAX_TILES = 96;
 
 /**
  * A picture in tiles, painted when they are first seen and kept: to pan is to
@@ -109,7 +109,7 @@ export class Tiles {
       }
     }
     for (const key of this._tiles.keys()) {
-      if (this._tiles.size <= KEPT) {
+      if (this._tiles.size <= MAX_TILES) {
         break;
       }
       this._tiles.delete(key);

@@ -19,7 +19,7 @@ export interface ILaidOut {
 /**
  * How long the page stands still at most, where there is no worker.
  */
-const SLICE = 8;
+const SLICE_MS = 8;
 
 /**
  * Lays out one graph, in a worker if there is one, else in slices on the page's
@@ -123,7 +123,7 @@ export class LayoutClient {
       const layout = await runInSlices(
         this._here.run(pending.open),
         () => this._pending !== pending,
-        SLICE
+        SLICE_MS
       );
       if (layout && this._pending === pending) {
         this._pending = null;

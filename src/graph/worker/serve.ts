@@ -5,7 +5,7 @@ import { runInSlices } from './slices';
 /**
  * How long the worker works before it looks for a message.
  */
-const SLICE = 30;
+const SLICE_MS = 30;
 
 /**
  * Answer requests: the worker's side.
@@ -51,7 +51,7 @@ export function serve(
       const result = await runInSlices(
         compound.run(open),
         () => current !== id,
-        SLICE
+        SLICE_MS
       );
       if (result) {
         const milliseconds = performance.now() - start;

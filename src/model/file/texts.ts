@@ -14,8 +14,8 @@ import { missing } from './missing';
 /**
  * As many lines as a search brings, and as many characters of each.
  */
-const MOST_HITS = 200;
-const LONG_LINE = 300;
+const MAX_HITS = 200;
+const MAX_LINE = 300;
 
 /**
  * One artifact's text, and what its lines mean.
@@ -92,7 +92,7 @@ export function searchOf(
           if (!line.includes(text)) {
             continue;
           }
-          if (hits.length === MOST_HITS) {
+          if (hits.length === MAX_HITS) {
             return { hits, is_cut: true };
           }
           hits.push({
@@ -100,7 +100,7 @@ export function searchOf(
             compilation: compilation.id,
             name: artifact.name,
             line: place + 1,
-            text: line.trim().slice(0, LONG_LINE)
+            text: line.trim().slice(0, MAX_LINE)
           });
         }
       }

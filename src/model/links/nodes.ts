@@ -9,10 +9,10 @@ export class GraphIndex {
    * The index of a graph, made once.
    */
   static of(graph: Graph): GraphIndex {
-    let index = known.get(graph);
+    let index = indexes.get(graph);
     if (!index) {
       index = new GraphIndex(graph);
-      known.set(graph, index);
+      indexes.set(graph, index);
     }
     return index;
   }
@@ -87,7 +87,7 @@ export class GraphIndex {
   private _bySource = new Map<string, string[]>();
 }
 
-const known = new WeakMap<Graph, GraphIndex>();
+const indexes = new WeakMap<Graph, GraphIndex>();
 
 function append(map: Map<string, string[]>, key: string, name: string): void {
   const list = map.get(key);

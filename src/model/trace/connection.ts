@@ -8,14 +8,14 @@ import { PROTOCOL_VERSION } from '../../protocol/types';
  * After how long the log is looked at again, in milliseconds: while something is
  * logged, and at most.
  */
-const SOON = 2000;
+const MIN_POLL_MS = 2000;
 const LATEST = 30_000;
 
 /**
  * As many times as long as it takes to look, so that a large trace does not keep
  * its reader busy.
  */
-const REST = 10;
+const PAUSE_FACTOR = 10;
 
 /**
  * What the reader of a trace answers: a reply, and what has changed by it.
@@ -97,7 +97,7 @@ export class TraceConnection extends BaseConnection {
       return;
     }
     this._isFollowing = true;
-    let wait = SOON;
+    let wait = MIN_POLL_MS;
     const look = async () => {
       const begun = Date.now();
       let hasMore = false;
@@ -109,8 +109,8 @@ export class TraceConnection extends BaseConnection {
         await Promise.resolve();
         this.event.disconnect(note);
       }
-      const rest = REST * (Date.now() - begun);
-      wait = hasMore ? SOON : wait * 1.5;
+      const rest = PAUSE_FACTOR * (Date.now() - begun);
+      wait = hasMore ? MIN_POLL_MS : wait * 1.5;
       wait = Math.min(LATEST, Math.max(wait, rest));
       if (!this.isDisposed) {
         this._timer = window.setTimeout(() => void look(), wait);

@@ -1,7 +1,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { CHOICE_KINDS } from '../../protocol/types';
 import * as React from 'react';
-import { Absent, Bar, ShowAll } from '../common';
+import { AbsentValue, Bar, ShowAll } from '../common';
 import { formatMicroseconds, formatRatio } from '../../words/format';
 import type { ICandidate, ITable } from './choices';
 import { TableHead } from '../common/tables/figures';
@@ -9,7 +9,7 @@ import { TableHead } from '../common/tables/figures';
 /**
  * As many candidates as are listed at once.
  */
-const MOST = 25;
+const MAX_CANDIDATES = 25;
 
 /**
  * The columns before those of configurations.
@@ -71,7 +71,7 @@ export function Candidates(props: {
                 <td>{CHOICE_KINDS[choice.kind] ?? choice.kind}</td>
                 <td className="jp-mod-number">
                   {choice.time_us === null ? (
-                    <Absent why={choice.why || trans.__('Not measured')} />
+                    <AbsentValue why={choice.why || trans.__('Not measured')} />
                   ) : (
                     formatMicroseconds(choice.time_us)
                   )}
@@ -119,6 +119,6 @@ export function Candidates(props: {
 /** The fastest ones, and the chosen one in any case. */
 function withChosen(candidates: readonly ICandidate[]): ICandidate[] {
   return candidates.filter(
-    ({ choice }, index) => index < MOST || choice.chosen
+    ({ choice }, index) => index < MAX_CANDIDATES || choice.chosen
   );
 }

@@ -30,7 +30,7 @@ import type {
 } from '../../code/types';
 import type { ILanguages } from '../../code/editor/languages';
 
-const NOTHING: SideState = { kind: 'empty', problem: null };
+const EMPTY_STATE: SideState = { kind: 'empty', problem: null };
 
 /** Below this width the panes stand one below the other. */
 const STACK_BELOW_PX = 800;
@@ -49,7 +49,7 @@ export class CodePanel extends Panel {
     this._languages = new Languages(options.languages);
     this._toolbar = new CompareToolbar(
       {
-        mode: mode => this._wish(mode),
+        mode: mode => this._setMode(mode),
         swap: () => this._sides.swap(),
         change: step => this._texts.diff.step(step)
       },
@@ -268,7 +268,7 @@ export class CodePanel extends Panel {
     return mode === 'aligned' && this._stacked ? 'independent' : mode;
   }
 
-  private _wish(mode: Mode): void {
+  private _setMode(mode: Mode): void {
     this._wishes.set(this._comparison.modes[0], mode);
     this._show();
   }
@@ -287,7 +287,7 @@ export class CodePanel extends Panel {
       this._costs.leave();
     }
     const seeks = selection.text !== null && !isOwn;
-    this._follower.follow(isOwn ? other(this._lastUsed) : 'left', seeks);
+    this._follower.follow(isOwn ? otherSide(this._lastUsed) : 'left', seeks);
     if (seeks) {
       this._seek(selection);
     }
@@ -363,7 +363,7 @@ export class CodePanel extends Panel {
   );
   private _texts: Texts;
   private _status: SelectionStatus;
-  private _comparison: IComparison = compare(NOTHING, NOTHING);
+  private _comparison: IComparison = compare(EMPTY_STATE, EMPTY_STATE);
   private _follower: Follower;
   private _states: Record<Side, SideState> | null = null;
   private _language: Record<Side, Extension> = { left: [], right: [] };
@@ -385,7 +385,7 @@ function showsTheSame(a: SideState, b: SideState | undefined): boolean {
   );
 }
 
-function other(side: Side): Side {
+function otherSide(side: Side): Side {
   return side === 'left' ? 'right' : 'left';
 }
 

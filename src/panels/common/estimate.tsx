@@ -1,6 +1,6 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
-import { Absent } from './index';
+import { AbsentValue } from './index';
 import { formatCount } from '../../words/format';
 
 /**
@@ -39,7 +39,7 @@ export function Estimate(props: {
 }): JSX.Element {
   const { value, format, why, of, title, exact, isLeast, trans } = props;
   if (value === null) {
-    return <Absent why={why} />;
+    return <AbsentValue why={why} />;
   }
   const text = format(value);
   return (

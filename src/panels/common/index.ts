@@ -1,7 +1,7 @@
 export { Badge, Bar, Meter } from './badge';
 export type { BadgeKind } from './badge';
 export { buildRemedy, pickRemedy } from './states/empty';
-export { Absent, Empty, ViewFrame } from './states/frame';
+export { AbsentValue, Empty, ViewFrame } from './states/frame';
 export type { IEmpty, ViewState } from './states/frame';
 export { DecisionList } from './decisions';
 export { Fact } from './fact';

@@ -18,7 +18,7 @@ import { ProblemCard } from './states/problemCard';
  * How long to wait between two questions while the program is tried, in
  * milliseconds.
  */
-const PAUSE = 700;
+const POLL_MS = 700;
 
 /**
  * The standalone program of a kernel or graph: written and tried when this is
@@ -45,7 +45,7 @@ export function ReproducerPart(props: {
         }
         setResult(answer);
         if (isActive(answer.job)) {
-          timer = window.setTimeout(() => void ask(false), PAUSE);
+          timer = window.setTimeout(() => void ask(false), POLL_MS);
         }
       } catch (error) {
         if (isOpen) {

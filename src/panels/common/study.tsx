@@ -156,7 +156,7 @@ export function StudyPart(
 /**
  * A table that may be wider than the view: it scrolls by itself, by keys too.
  */
-export function Wide(props: {
+export function ScrollableTable(props: {
   label: string;
   children: React.ReactNode;
 }): JSX.Element {

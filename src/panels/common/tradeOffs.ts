@@ -282,7 +282,7 @@ function placesOf(
  * The part of the values' range that an axis shows beyond them: a name below the
  * lowest point has its place above the axis.
  */
-const ROOM = 0.16;
+const AXIS_PADDING = 0.16;
 
 /**
  * What an axis shows; the logarithms of it where it is logarithmic.
@@ -290,10 +290,10 @@ const ROOM = 0.16;
 function rangeOf(values: readonly number[]): [number, number] {
   const [low, high] = [Math.min(...values), Math.max(...values)];
   if (isLog(values)) {
-    const margin = Math.max(0.06, ROOM * Math.log10(high / low));
+    const margin = Math.max(0.06, AXIS_PADDING * Math.log10(high / low));
     return [Math.log10(low) - margin, Math.log10(high) + margin];
   }
-  const margin = high > low ? ROOM * (high - low) : 0.3 * high;
+  const margin = high > low ? AXIS_PADDING * (high - low) : 0.3 * high;
   return [Math.max(0, low - margin), high + 1.6 * margin];
 }
 

@@ -47,9 +47,9 @@ export abstract class ReportView<T> extends ReactWidget {
     this.node.setAttribute('aria-label', _about.label);
     const { model } = context;
     model.statusChanged.connect(this.refresh, this);
-    model.problemChanged.connect(this._rework, this);
-    model.jobChanged.connect(this._rework, this);
-    model.requestedChanged.connect(this._rework, this);
+    model.problemChanged.connect(this._onWorkChanged, this);
+    model.jobChanged.connect(this._onWorkChanged, this);
+    model.requestedChanged.connect(this._onWorkChanged, this);
     model.reportChanged.connect(this.refresh, this);
     model.variantChanged.connect(this.refresh, this);
     model.compilationChanged.connect(this.refresh, this);
@@ -218,7 +218,7 @@ export abstract class ReportView<T> extends ReactWidget {
   /**
    * Whether there will be something to show may be another matter now.
    */
-  private _rework(): void {
+  private _onWorkChanged(): void {
     if (this._state.kind !== 'data' && this._key === null) {
       this.refresh();
     }

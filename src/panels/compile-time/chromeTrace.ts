@@ -67,8 +67,12 @@ export function chromeTrace(
     if (threads.length === 0) {
       return;
     }
-    events.push(meta('process_name', pid, 0, { name: names.run[run] }));
-    events.push(meta('process_sort_index', pid, 0, { sort_index: pid }));
+    events.push(
+      metadataEvent('process_name', pid, 0, { name: names.run[run] })
+    );
+    events.push(
+      metadataEvent('process_sort_index', pid, 0, { sort_index: pid })
+    );
     const origin = Math.min(...threads.map(({ phases }) => earliest(phases)));
     let tid = 0;
     for (const { id, of, phases } of threads) {
@@ -79,8 +83,10 @@ export function chromeTrace(
       for (const { track } of bands) {
         tid++;
         const name = names.track({ id, of, run }, track, track === waited);
-        events.push(meta('thread_name', pid, tid, { name }));
-        events.push(meta('thread_sort_index', pid, tid, { sort_index: tid }));
+        events.push(metadataEvent('thread_name', pid, tid, { name }));
+        events.push(
+          metadataEvent('thread_sort_index', pid, tid, { sort_index: tid })
+        );
       }
       for (const span of spans) {
         events.push({
@@ -146,7 +152,7 @@ function threadsOf(
   ].filter(({ phases }) => phases.length > 0);
 }
 
-function meta(
+function metadataEvent(
   name: string,
   pid: number,
   tid: number,

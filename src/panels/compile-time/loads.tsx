@@ -1,7 +1,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import type { KernelLoad, LoadSpan, VariantReport } from '../../protocol/types';
-import { Absent } from '../common';
+import { AbsentValue } from '../common';
 import { formatMicroseconds } from '../../words/format';
 import { TABLES } from '../../words/tables';
 import { DeclaredCells, declaredHeads } from '../common/tables/declared';
@@ -70,7 +70,7 @@ function LoadRow(props: {
   const figure = (us: number | null, strong = false) => (
     <td className="jp-mod-number">
       {us === null ? (
-        <Absent why={load.how} />
+        <AbsentValue why={load.how} />
       ) : strong ? (
         <strong>{formatMicroseconds(us)}</strong>
       ) : (

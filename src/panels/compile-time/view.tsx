@@ -11,7 +11,7 @@ import { CompileTimeBody } from './body';
  * At most so many compilations on one axis: a watched training run has
  * hundreds.
  */
-const MOST = 100;
+const MAX_COMPILATIONS = 100;
 
 /**
  * The Compile time view: where the time of the first call went.
@@ -33,7 +33,7 @@ export class CompileTimeView extends ReportView<ICompileTime> {
     const outlines = report.compilations;
     const longest = [...outlines]
       .sort((a, b) => (b.duration_s ?? 0) - (a.duration_s ?? 0))
-      .slice(0, MOST);
+      .slice(0, MAX_COMPILATIONS);
     const shown = outlines.filter(
       compilation =>
         longest.includes(compilation) || compilation.id === model.compilation

@@ -8,7 +8,7 @@ import { CheckList } from './list';
  * How long to wait between two questions while checks are made, in
  * milliseconds.
  */
-const PAUSE = 700;
+const POLL_MS = 700;
 
 /**
  * A checkup that fills as it goes on, and a button to make it anew.
@@ -32,7 +32,7 @@ export function CheckupBody(props: {
         }
         setResult(answer);
         if (answer.checkup.waiting.length) {
-          timer = window.setTimeout(() => void next(false), PAUSE);
+          timer = window.setTimeout(() => void next(false), POLL_MS);
         }
       } catch (error) {
         if (isOpen) {

@@ -9,8 +9,8 @@ const MARGIN = 20;
 /**
  * The longest side that browsers paint, in pixels, and how many in all.
  */
-const LONGEST = 16000;
-const MOST = 120e6;
+const MAX_SIDE = 16000;
+const MAX_PIXELS = 120e6;
 
 /**
  * Save what is laid out, in the theme's colors, as a file.
@@ -52,8 +52,8 @@ function pngOf(picture: IPicture): Promise<Blob> {
   // As sharp as twice the screen, if a canvas can be so large.
   const scale = Math.min(
     2,
-    LONGEST / Math.max(width, height),
-    Math.sqrt(MOST / (width * height))
+    MAX_SIDE / Math.max(width, height),
+    Math.sqrt(MAX_PIXELS / (width * height))
   );
   const canvas = document.createElement('canvas');
   canvas.width = Math.ceil(width * scale);

@@ -1,7 +1,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import type { Guard } from '../../protocol/types';
-import { Absent, Badge, Bar, compareNumbers, SourceLink } from '../common';
+import { AbsentValue, Badge, Bar, compareNumbers, SourceLink } from '../common';
 import { formatCount, formatNanoseconds } from '../../words/format';
 import type { IColumn } from '../common';
 import { declaredColumns, type ColumnChange } from '../common/tables/declared';
@@ -151,7 +151,7 @@ function counts<T>(
   const count = (row: T, what: 'hits' | 'fails') => {
     const number = value[what](row);
     return number === null ? (
-      <Absent why={noCounts} />
+      <AbsentValue why={noCounts} />
     ) : (
       <span className={number > 0 ? `jp-mod-${what}` : 'jp-mod-zero'}>
         {formatCount(number)}
@@ -165,7 +165,7 @@ function counts<T>(
       render: row => {
         const cost = value.cost(row);
         return cost === null ? (
-          <Absent why={noCost} />
+          <AbsentValue why={noCost} />
         ) : (
           <span className="jp-Compilescope-cost">
             {scale !== null && <Bar share={cost / scale} />}
@@ -207,7 +207,7 @@ function Expression(props: {
       {guard.expression ? (
         <code title={guard.expression}>{guard.expression}</code>
       ) : (
-        <Absent why={trans.__('torch gives no text for this guard')} />
+        <AbsentValue why={trans.__('torch gives no text for this guard')} />
       )}
     </>
   );
@@ -273,7 +273,7 @@ function Origin(props: {
       isInRow
     />
   ) : (
-    <Absent why={trans.__('torch records no source line for it')} />
+    <AbsentValue why={trans.__('torch records no source line for it')} />
   );
 }
 

@@ -7,7 +7,7 @@ import { Badge } from '../common';
 /**
  * So many are shown at first.
  */
-const FEW = 8;
+const INITIAL_CONDITIONS = 8;
 
 /**
  * What would make the call recompile, before the guards one by one.
@@ -23,8 +23,9 @@ export function Conditions(props: {
   const heading = React.useId();
   const groups = conditions.filter(condition => condition.guard === null);
   const single = conditions.filter(condition => condition.guard !== null);
-  const left = single.length - FEW;
-  const shown = isWhole || left <= 1 ? single : single.slice(0, FEW);
+  const left = single.length - INITIAL_CONDITIONS;
+  const shown =
+    isWhole || left <= 1 ? single : single.slice(0, INITIAL_CONDITIONS);
   return (
     <section className="jp-Compilescope-guardAnswer" aria-labelledby={heading}>
       <h3 id={heading}>{CONDITIONS_TITLE}</h3>

@@ -23,7 +23,7 @@ import {
 /**
  * So many rows are unfolded by themselves.
  */
-const UNFOLDED = 200;
+const MAX_UNFOLDED_ROWS = 200;
 
 /**
  * The guards, as a tree or as a table.
@@ -51,7 +51,7 @@ export function GuardList(props: {
   const revealKey = selection.origin === columns.view ? null : linked;
   const shared = { ...props, entries, keep, none, trans, revealKey };
   return options.arrangement === 'table' ? (
-    <Flat {...shared} />
+    <FlatList {...shared} />
   ) : (
     <Tree {...shared} />
   );
@@ -70,7 +70,7 @@ interface IPartProps {
   trans: TranslationBundle;
 }
 
-function Flat(props: IPartProps): JSX.Element {
+function FlatList(props: IPartProps): JSX.Element {
   const { entries, keep, trans, columns } = props;
   const [sort, setSort] = React.useState<Sort>(null);
   const listColumns = React.useMemo(
@@ -120,7 +120,10 @@ function Tree(props: IPartProps): JSX.Element {
     () => arrange(filtered ? prune(whole, keep) : whole, order),
     [whole, filtered, keep, order]
   );
-  const depth = React.useMemo(() => depthFor(branches, UNFOLDED), [branches]);
+  const depth = React.useMemo(
+    () => depthFor(branches, MAX_UNFOLDED_ROWS),
+    [branches]
+  );
   // What a filter leaves is there to be seen.
   const isOpen = (branch: IBranch, level: number) =>
     folds.get(branch.key) ?? (filtered || level <= depth);

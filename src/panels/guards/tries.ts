@@ -18,7 +18,7 @@ export interface ITry {
 /**
  * So many tries are kept.
  */
-const KEPT = 20;
+const MAX_TRIES = 20;
 
 /**
  * What was tried of one subject, the last first.
@@ -64,7 +64,7 @@ export class Tries {
   }
 
   private _set(tries: readonly ITry[]): void {
-    this._all = tries.slice(0, KEPT);
+    this._all = tries.slice(0, MAX_TRIES);
     this._onChange();
   }
 

@@ -136,7 +136,7 @@ export function WhatIf(props: {
           </>
         )}
       </p>
-      {last && <Answer tried={last} {...props} />}
+      {last && <WhatIfAnswer tried={last} {...props} />}
       {earlier.length > 0 && (
         <details className="jp-Compilescope-earlier">
           <summary>
@@ -157,7 +157,7 @@ export function WhatIf(props: {
                 >
                   {attempt.args}
                 </button>
-                <Short tried={attempt} trans={trans} />
+                <EarlierTry tried={attempt} trans={trans} />
               </li>
             ))}
           </ul>
@@ -167,7 +167,7 @@ export function WhatIf(props: {
   );
 }
 
-function Answer(props: {
+function WhatIfAnswer(props: {
   tried: ITry;
   onGoTo: (outcome: GuardOutcome, tried: ITry) => void;
   trans: TranslationBundle;
@@ -193,7 +193,10 @@ function Answer(props: {
   );
 }
 
-function Short(props: { tried: ITry; trans: TranslationBundle }): JSX.Element {
+function EarlierTry(props: {
+  tried: ITry;
+  trans: TranslationBundle;
+}): JSX.Element {
   const { tried, trans } = props;
   if (tried.problem) {
     return <Badge kind="error">{trans.__('Error')}</Badge>;

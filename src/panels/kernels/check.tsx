@@ -1,6 +1,6 @@
 import * as React from 'react';
 import type { KernelCheck } from '../../protocol/types';
-import { Absent, Badge } from '../common';
+import { AbsentValue, Badge } from '../common';
 import type { BadgeKind } from '../common';
 
 /**
@@ -27,6 +27,6 @@ export function CheckBadge(props: {
       {check.outcome}
     </Badge>
   ) : (
-    <Absent why={why} />
+    <AbsentValue why={why} />
   );
 }

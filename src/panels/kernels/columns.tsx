@@ -1,9 +1,9 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
-import { isOfFurtherGraph } from '../../model/wrappers';
+import { isOfAnotherGraph } from '../../model/wrappers';
 import type { KernelTime, Launch, SourceLine } from '../../protocol/types';
 import type { IColumn } from '../common';
-import { Absent, compareNumbers, SourceLink } from '../common';
+import { AbsentValue, compareNumbers, SourceLink } from '../common';
 import { declaredColumns, type ColumnChange } from '../common/tables/declared';
 import { Elided } from '../common/tables/elided';
 import {
@@ -203,7 +203,9 @@ export function columnsOf(
         kernel.grid ? (
           <code title={kernel.grid}>{kernel.grid}</code>
         ) : (
-          <Absent why={kernel.absent.grid ?? trans.__('Launch grid unknown')} />
+          <AbsentValue
+            why={kernel.absent.grid ?? trans.__('Launch grid unknown')}
+          />
         )
     },
     source: {
@@ -218,7 +220,7 @@ export function columnsOf(
         first ? (
           <SourceLink where={first} context={context} origin={origin} isInRow />
         ) : (
-          <Absent
+          <AbsentValue
             why={
               kernel.absent.sources ??
               trans.__('torch records no line of your code for it')
@@ -258,7 +260,7 @@ function timeColumns(
   trans: TranslationBundle
 ): Record<keyof typeof NO_TIMES, ColumnChange<IRow>> {
   const none = ({ kernel }: IRow) => (
-    <Absent why={kernel.absent.time ?? trans.__('Not measured')} />
+    <AbsentValue why={kernel.absent.time ?? trans.__('Not measured')} />
   );
   const column = (
     width: string,
@@ -346,7 +348,7 @@ function LaunchCell(props: {
   const [first, ...others] = props.launches;
   return first ? (
     <>
-      {isOfFurtherGraph(first) ? (
+      {isOfAnotherGraph(first) ? (
         <span title={first.text}>{first.line}</span>
       ) : (
         <button
@@ -372,6 +374,6 @@ function LaunchCell(props: {
       )}
     </>
   ) : (
-    <Absent why={props.none} />
+    <AbsentValue why={props.none} />
   );
 }

@@ -2,7 +2,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import type { Kernel, KernelConfig } from '../../protocol/types';
 import { FORMS } from '../../protocol/types';
-import { Absent } from '../common';
+import { AbsentValue } from '../common';
 import { formatBytes, formatShare } from '../../words/format';
 import { TABLES } from '../../words/tables';
 import { CHECK_KINDS } from './check';
@@ -13,7 +13,7 @@ import { TableHead } from '../common/tables/figures';
  * As many letters of a check's words are shown at once: torch's own errors are
  * long.
  */
-const MOST_TEXT = 240;
+const MAX_TEXT = 240;
 
 /**
  * A launch configuration as a row: the usual one's figures are the kernel's.
@@ -64,7 +64,7 @@ export function Compiled(props: {
           className={`jp-Compilescope-kernelCheck jp-mod-${CHECK_KINDS[check.outcome]}`}
         >
           <strong>{check.outcome}</strong>{' '}
-          <Long text={check.text} trans={trans} />
+          <ShortenedText text={check.text} trans={trans} />
         </p>
       ) : (
         <p className="jp-Compilescope-muted">
@@ -132,7 +132,7 @@ function Row(props: {
     return (
       <td className="jp-mod-number">
         {value === undefined ? (
-          <Absent why={trans.__('Not reported by the compiler')} />
+          <AbsentValue why={trans.__('Not reported by the compiler')} />
         ) : (
           show(value)
         )}
@@ -220,14 +220,17 @@ function configsOf(kernel: Kernel, trans: TranslationBundle): IConfig[] {
 /**
  * A text of which the beginning is shown, and the rest when it is asked for.
  */
-function Long(props: { text: string; trans: TranslationBundle }): JSX.Element {
+function ShortenedText(props: {
+  text: string;
+  trans: TranslationBundle;
+}): JSX.Element {
   const { text, trans } = props;
   const [isWhole, setWhole] = React.useState(false);
-  return text.length <= MOST_TEXT || isWhole ? (
+  return text.length <= MAX_TEXT || isWhole ? (
     <>{text}</>
   ) : (
     <>
-      {text.slice(0, MOST_TEXT)}…{' '}
+      {text.slice(0, MAX_TEXT)}…{' '}
       <button
         type="button"
         className="jp-Compilescope-link"

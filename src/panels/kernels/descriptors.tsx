@@ -41,14 +41,14 @@ export function Descriptors(props: {
                 <td>
                   <code>
                     {descriptor.dtype}
-                    {listed(descriptor.shape)}
+                    {bracketed(descriptor.shape)}
                   </code>
                 </td>
                 <td>
-                  <code>{listed(descriptor.strides)}</code>
+                  <code>{bracketed(descriptor.strides)}</code>
                 </td>
                 <td>
-                  <code>{listed(descriptor.block)}</code>
+                  <code>{bracketed(descriptor.block)}</code>
                 </td>
                 <td>{builtText(descriptor, trans)}</td>
               </tr>
@@ -65,7 +65,7 @@ export function Descriptors(props: {
   );
 }
 
-function listed(values: readonly string[]): string {
+function bracketed(values: readonly string[]): string {
   return values.length > 0 ? `[${values.join(', ')}]` : '';
 }
 

@@ -1,8 +1,8 @@
 import * as React from 'react';
-import { isOfFurtherGraph } from '../../model/wrappers';
+import { isOfAnotherGraph } from '../../model/wrappers';
 import type { Decision, Launch, SourceLine } from '../../protocol/types';
 import { DECISIONS_TITLE } from '../../protocol/types';
-import { Absent, Badge, DecisionList, Fact, SourceLink } from '../common';
+import { AbsentValue, Badge, DecisionList, Fact, SourceLink } from '../common';
 import {
   formatBytes,
   formatMicroseconds,
@@ -22,7 +22,7 @@ import type { IRow } from './rows';
 /**
  * As many lines of the user's code as are listed at once.
  */
-const MOST_SOURCES = 12;
+const MAX_SOURCES = 12;
 
 /**
  * All that is known of one kernel.
@@ -258,7 +258,7 @@ function Launches(props: {
   const { trans } = props.context;
   if (launches.length === 0) {
     return (
-      <Absent
+      <AbsentValue
         why={trans.__('This wrapper does not launch it, or was not generated')}
       />
     );
@@ -267,7 +267,7 @@ function Launches(props: {
     <ul className="jp-Compilescope-kernelLaunches">
       {launches.map((launch, index) => (
         <li key={index}>
-          {isOfFurtherGraph(launch) ? (
+          {isOfAnotherGraph(launch) ? (
             <span>{launch.line}</span>
           ) : (
             <button
@@ -317,7 +317,7 @@ function Sources(props: {
   if (sources.length === 0) {
     return <p className="jp-Compilescope-muted">{why}</p>;
   }
-  const shown = isWhole ? sources : sources.slice(0, MOST_SOURCES);
+  const shown = isWhole ? sources : sources.slice(0, MAX_SOURCES);
   return (
     <>
       <ul className="jp-Compilescope-kernelSources">

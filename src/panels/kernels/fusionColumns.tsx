@@ -1,6 +1,6 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
-import { Absent, compareNumbers } from '../common';
+import { AbsentValue, compareNumbers } from '../common';
 import { formatBytes, formatCount } from '../../words/format';
 import type { ColumnChange } from '../common/tables/declared';
 import { Estimate } from '../common/estimate';
@@ -35,7 +35,7 @@ export function fusionColumns(
       render: row => {
         const count = fused(row);
         return count === null ? (
-          <Absent why={why(row)} />
+          <AbsentValue why={why(row)} />
         ) : (
           <span title={row.kernel.fusion?.kind}>{formatCount(count)}</span>
         );

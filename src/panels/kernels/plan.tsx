@@ -7,7 +7,7 @@ import { Fact } from '../common';
 /**
  * At most so many constants are listed.
  */
-const MOST = 12;
+const MAX_CONSTANTS = 12;
 
 /**
  * What Inductor planned for a kernel: what it fused and saved, how its loops are
@@ -78,9 +78,11 @@ export function Plan(props: {
               label={kindLabel(kind, trans)}
               title={kindTitle(kind, trans)}
             >
-              <code>{constants.slice(0, MOST).map(bakedText).join(', ')}</code>
-              {constants.length > MOST &&
-                ` ${trans.__('and %1 more', constants.length - MOST)}`}
+              <code>
+                {constants.slice(0, MAX_CONSTANTS).map(bakedText).join(', ')}
+              </code>
+              {constants.length > MAX_CONSTANTS &&
+                ` ${trans.__('and %1 more', constants.length - MAX_CONSTANTS)}`}
             </Fact>
           ))}
       </dl>

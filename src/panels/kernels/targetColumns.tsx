@@ -1,6 +1,6 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
-import { Absent, compareNumbers } from '../common';
+import { AbsentValue, compareNumbers } from '../common';
 import {
   formatBytes,
   formatMicroseconds,
@@ -63,7 +63,7 @@ export function targetColumns(
       render: row => {
         const value = of(row);
         return value === null ? (
-          <Absent why={whyNot(row, trans)} />
+          <AbsentValue why={whyNot(row, trans)} />
         ) : (
           show(value, row)
         );

@@ -7,7 +7,7 @@ import { Prose, Select, sorted, VirtualTable } from '../common';
 import { directionTitle } from '../../words/directions';
 import type { IViewContext } from '../views';
 import { columnsOf } from './columns';
-import { figureOf, heightOf, MOST_LINES } from './figure';
+import { figureOf, heightOf, MAX_BARS } from './figure';
 import { Layouts } from './layouts';
 import { Legend } from './legend';
 import type { IRow } from './rows';
@@ -109,11 +109,11 @@ export function MemoryBody(props: {
           />
         )}
         {memory.steps.length > 0 && <Legend rows={rows} trans={trans} />}
-        {lines > MOST_LINES && (
+        {lines > MAX_BARS && (
           <p className="jp-Compilescope-hint">
             {trans.__(
               'Showing the %1 largest of %2 allocations.',
-              MOST_LINES,
+              MAX_BARS,
               lines
             )}
           </p>

@@ -2,7 +2,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import type { Buffer, Memory } from '../../protocol/types';
 import type { IColumn } from '../common';
-import { Absent, compareNumbers } from '../common';
+import { AbsentValue, compareNumbers } from '../common';
 import { formatBytes, formatCount } from '../../words/format';
 import type { IRow } from './rows';
 
@@ -38,7 +38,7 @@ export function columnsOf(
       compare: (a, b) => compareNumbers(a.buffer.bytes, b.buffer.bytes),
       render: ({ buffer }) =>
         buffer.bytes === null ? (
-          <Absent why={trans.__('The wrapper does not state its size')} />
+          <AbsentValue why={trans.__('The wrapper does not state its size')} />
         ) : (
           <span title={formatCount(buffer.bytes)}>
             {formatBytes(buffer.bytes)}

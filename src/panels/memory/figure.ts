@@ -9,7 +9,7 @@ import { linesOf } from './rows';
 /**
  * At most so many memories are drawn as bars; the table has them all.
  */
-export const MOST_LINES = 30;
+export const MAX_BARS = 30;
 
 /**
  * The height of a bar's line, and of the curve above, in pixels.
@@ -33,7 +33,7 @@ const TICKS = [0, 0.5, 1];
  * How high the figure has to be.
  */
 export function heightOf(rows: readonly IRow[]): number {
-  return CURVE + GAP + MARGINS + LINE * linesOf(rows, MOST_LINES).length;
+  return CURVE + GAP + MARGINS + LINE * linesOf(rows, MAX_BARS).length;
 }
 
 /**
@@ -45,7 +45,7 @@ export function figureOf(
   rows: readonly IRow[],
   trans: TranslationBundle
 ): MakeFigure {
-  const lines = linesOf(rows, MOST_LINES);
+  const lines = linesOf(rows, MAX_BARS);
   return (theme, { width, height }) => {
     const drawn = Math.max(height - MARGINS, 1);
     const split = 1 - CURVE / drawn;

@@ -8,7 +8,7 @@ import { stageOf } from './rows';
 /**
  * At most so many changes are listed at first.
  */
-const MOST = 20;
+const MAX_CHANGES = 20;
 
 /**
  * Where strides change: copies that do nothing else, and strides that Inductor
@@ -21,7 +21,7 @@ export function Layouts(props: {
 }): JSX.Element {
   const { layouts, context, origin } = props;
   const { model, trans } = context;
-  const [shown, showAll] = useShowAll(layouts, MOST, trans);
+  const [shown, showAll] = useShowAll(layouts, MAX_CHANGES, trans);
   return (
     <section aria-labelledby="jp-Compilescope-layouts">
       <h3 id="jp-Compilescope-layouts">{trans.__('Layout changes')}</h3>

@@ -83,7 +83,7 @@ function Item(props: {
           />
         )}
         <StudyTrial suggestion={suggestion} context={context} />
-        <Shown {...props} />
+        <SuggestionLink {...props} />
       </div>
     </>
   );
@@ -124,7 +124,7 @@ function isStudy(name: string): name is StudyName {
 /**
  * Leads to the variant that has it, else to the view that says more of it.
  */
-function Shown(props: {
+function SuggestionLink(props: {
   suggestion: Suggestion;
   context: IViewContext;
 }): JSX.Element | null {

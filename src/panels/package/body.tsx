@@ -28,7 +28,7 @@ export function PackageBody(props: {
       <Controls variant={variant} context={context} />
       <div className="jp-Compilescope-parts">
         {contents ? (
-          <Made
+          <HowBuilt
             variant={variant}
             contents={contents}
             context={context}
@@ -100,7 +100,7 @@ function Controls(props: {
   );
 }
 
-function Made(props: {
+function HowBuilt(props: {
   variant: VariantReport;
   contents: Package;
   context: IViewContext;

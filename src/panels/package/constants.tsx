@@ -1,7 +1,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import type { Constant } from '../../protocol/types';
-import { Absent, useShowAll } from '../common';
+import { AbsentValue, useShowAll } from '../common';
 import { formatBytes, formatCount } from '../../words/format';
 import { Figures } from '../common/tables/figures';
 
@@ -60,7 +60,7 @@ export function Constants(props: {
             <td>{constant.shape.join(' × ') || trans.__('a scalar')}</td>
             <td className="jp-mod-number">
               {constant.bytes === null ? (
-                <Absent why={trans.__('Not stated in the code.')} />
+                <AbsentValue why={trans.__('Not stated in the code.')} />
               ) : (
                 formatBytes(constant.bytes)
               )}

@@ -1,7 +1,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import type { Entry } from '../../protocol/types';
-import { Absent, Bar } from '../common';
+import { AbsentValue, Bar } from '../common';
 import { formatMicroseconds, formatRatio } from '../../words/format';
 import { DeclaredCells, declaredHeads } from '../common/tables/declared';
 import { Figures } from '../common/tables/figures';
@@ -61,7 +61,7 @@ export function Entries(props: {
               <>
                 <th scope="row">{name}</th>
                 <td colSpan={4}>
-                  <Absent why={why || trans.__('Not measured')} /> {why}
+                  <AbsentValue why={why || trans.__('Not measured')} /> {why}
                 </td>
               </>
             )}

@@ -1,7 +1,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import type { Package } from '../../protocol/types';
-import { Wide } from '../common/study';
+import { ScrollableTable } from '../common/study';
 
 /**
  * What goes in and comes out, and which sizes may change.
@@ -45,7 +45,7 @@ export function Metadata(props: {
 }): JSX.Element {
   const { metadata, trans } = props;
   return (
-    <Wide label={trans.__('Metadata in words')}>
+    <ScrollableTable label={trans.__('Metadata in words')}>
       <table className="jp-Compilescope-figures">
         <caption className="jp-Compilescope-hidden">
           {trans.__('Metadata of the package')}
@@ -61,6 +61,6 @@ export function Metadata(props: {
           ))}
         </tbody>
       </table>
-    </Wide>
+    </ScrollableTable>
   );
 }

@@ -1,7 +1,7 @@
 import * as React from 'react';
 import { wrapperName } from '../../model/wrappers';
 import type { Collective } from '../../protocol/types';
-import { Absent, SourceLink } from '../common';
+import { AbsentValue, SourceLink } from '../common';
 import { formatBytes } from '../../words/format';
 import type { IViewContext } from '../views';
 import { TableHead } from '../common/tables/figures';
@@ -53,7 +53,7 @@ export function CollectiveTable(props: {
                       ` ${formatBytes(collective.bytes)}`}
                   </>
                 ) : (
-                  <Absent why={trans.__('Its size is not known')} />
+                  <AbsentValue why={trans.__('Its size is not known')} />
                 )}
               </td>
               <td>
@@ -72,7 +72,9 @@ export function CollectiveTable(props: {
               </td>
               <td className="jp-mod-number">
                 {collective.between ?? (
-                  <Absent why={trans.__('It is not in the generated code')} />
+                  <AbsentValue
+                    why={trans.__('It is not in the generated code')}
+                  />
                 )}
               </td>
               <td>
@@ -83,7 +85,7 @@ export function CollectiveTable(props: {
                     origin={origin}
                   />
                 ) : (
-                  <Absent why={trans.__('Not called from your code')} />
+                  <AbsentValue why={trans.__('Not called from your code')} />
                 )}
               </td>
             </tr>
@@ -102,7 +104,7 @@ function Line(props: {
   const { collective, line, context } = props;
   const { model, trans } = context;
   if (line === null) {
-    return <Absent why={trans.__('It is not in the generated code')} />;
+    return <AbsentValue why={trans.__('It is not in the generated code')} />;
   }
   const { variant, compilation, direction } = collective;
   const summary = model.report?.variants.find(({ name }) => name === variant);

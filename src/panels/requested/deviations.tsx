@@ -8,7 +8,7 @@ import type { ISetting } from './settings';
 /**
  * As many operators as are named at once.
  */
-const MOST_OPERATORS = 24;
+const MAX_OPERATORS = 24;
 
 /**
  * The settings where torch did something else than was asked for: torch's
@@ -50,7 +50,7 @@ function Deviation(props: {
   const { trans } = context;
   const { requested, actual, why, remedy, operators, where } = effective;
   const [isWhole, setWhole] = React.useState(false);
-  const shown = isWhole ? operators : operators.slice(0, MOST_OPERATORS);
+  const shown = isWhole ? operators : operators.slice(0, MAX_OPERATORS);
   return (
     <article className="jp-Compilescope-deviation">
       <header>

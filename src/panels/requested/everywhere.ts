@@ -8,7 +8,7 @@ import type { IViewContext } from '../views';
 /**
  * At most so many compilations of a variant are read.
  */
-const MOST_COMPILATIONS = 50;
+const MAX_COMPILATIONS = 50;
 
 /**
  * Something of a compilation.
@@ -40,7 +40,7 @@ export async function findEverywhere<T>(
 ): Promise<IFindings<T>> {
   let omitted = 0;
   const places = variants.flatMap(({ name, compilations }) => {
-    const read = compilations.slice(0, MOST_COMPILATIONS);
+    const read = compilations.slice(0, MAX_COMPILATIONS);
     omitted += compilations.length - read.length;
     return read.map(({ id }) => ({ variant: name, compilation: id }));
   });

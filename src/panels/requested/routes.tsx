@@ -1,6 +1,6 @@
 import * as React from 'react';
 import type { Route, VariantReport } from '../../protocol/types';
-import { Absent, SourceLink, useLoaded, ViewFrame } from '../common';
+import { AbsentValue, SourceLink, useLoaded, ViewFrame } from '../common';
 import {
   formatCount,
   formatInterval,
@@ -22,7 +22,7 @@ import { Prose } from './prose';
 /**
  * As many lines of a wrapper as are listed at once.
  */
-const MOST_LINES = 4;
+const MAX_LINES = 4;
 
 /**
  * How each wrapper reaches the operators that it has no kernel for.
@@ -112,7 +112,7 @@ function RoutesTable(props: {
       caption={trans.__('How extern and custom operators are called')}
       heads={declaredHeads('routes', trans)}
     >
-      {alike(props.rows).map((rows, index) => (
+      {mergeEqualRows(props.rows).map((rows, index) => (
         <RouteRow key={index} rows={rows} context={props.context} />
       ))}
     </Figures>
@@ -123,7 +123,7 @@ function RoutesTable(props: {
  * The rows that differ in nothing but the compilation and its lines, put
  * together.
  */
-function alike(
+function mergeEqualRows(
   rows: readonly ICompilationItem<Route>[]
 ): ICompilationItem<Route>[][] {
   const groups = new Map<string, ICompilationItem<Route>[]>();
@@ -155,7 +155,7 @@ function RouteRow(props: {
   const calls = rows.flatMap(({ compilation, item }) =>
     item.lines.map(line => ({ compilation, line }))
   );
-  const shown = isWhole ? calls : calls.slice(0, MOST_LINES);
+  const shown = isWhole ? calls : calls.slice(0, MAX_LINES);
   return (
     <tr>
       <DeclaredCells
@@ -190,7 +190,7 @@ function RouteRow(props: {
           overhead: (
             <td className="jp-mod-number">
               {route.us === null ? (
-                <Absent why={route.how || trans.__('Not measured')} />
+                <AbsentValue why={route.how || trans.__('Not measured')} />
               ) : (
                 <span
                   title={[interval && formatInterval(interval), route.how]

@@ -1,7 +1,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import type { Effective, VariantReport } from '../../protocol/types';
-import { Absent } from '../common';
+import { AbsentValue } from '../common';
 import type { ISetting } from './settings';
 import { VariantTable } from './variants';
 
@@ -36,7 +36,7 @@ function Cell(props: {
 }): JSX.Element {
   const { effective, trans } = props;
   if (!effective) {
-    return <Absent why={trans.__('Unknown for this variant')} />;
+    return <AbsentValue why={trans.__('Unknown for this variant')} />;
   }
   const { requested, actual, differs, why } = effective;
   if (!differs) {

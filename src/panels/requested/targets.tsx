@@ -16,7 +16,7 @@ import type { IVariantRow } from './variants';
 /**
  * As many lines of a wrapper as are listed at once.
  */
-const MOST_LINES = 8;
+const MAX_LINES = 8;
 
 type Decided = readonly Decision[];
 
@@ -68,14 +68,14 @@ export function Targets(props: {
         <ViewFrame
           state={state}
           trans={trans}
-          show={findings => <Found {...findings} context={context} />}
+          show={findings => <FindingRow {...findings} context={context} />}
         />
       </section>
     </>
   );
 }
 
-function Found(
+function FindingRow(
   props: IFindings<Decided> & { context: IViewContext }
 ): JSX.Element {
   const { rows, omitted, context } = props;
@@ -135,7 +135,7 @@ function Lines(
   };
   return places.length > 0 ? (
     <p className="jp-Compilescope-decisionLines">
-      {places.slice(0, MOST_LINES).map(({ artifact, line }) => (
+      {places.slice(0, MAX_LINES).map(({ artifact, line }) => (
         <button
           key={`${artifact} ${line}`}
           type="button"

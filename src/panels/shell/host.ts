@@ -45,12 +45,12 @@ export class ViewHost extends Widget {
 
   protected override onAfterAttach(message: Message): void {
     super.onAfterAttach(message);
-    this._look();
+    this._updateOpen();
   }
 
   protected override onAfterShow(message: Message): void {
     super.onAfterShow(message);
-    this._look();
+    this._updateOpen();
   }
 
   protected override onBeforeHide(message: Message): void {
@@ -68,7 +68,7 @@ export class ViewHost extends Widget {
     this._content?.activate();
   }
 
-  private _look(): void {
+  private _updateOpen(): void {
     this._held.isOpen = this.isVisible;
     if (this.isVisible && !this._isCreated) {
       void this._create();
@@ -78,7 +78,7 @@ export class ViewHost extends Widget {
   private async _create(): Promise<void> {
     const { view, load, context, trans } = this._options;
     this._isCreated = true;
-    this._say(renderMessage({ what: trans.__('Loading…') }, trans));
+    this._showMessage(renderMessage({ what: trans.__('Loading…') }, trans));
     let content: Widget;
     try {
       content = await load(view.id, { ...context, model: this._held.model });
@@ -93,7 +93,7 @@ export class ViewHost extends Widget {
       content.dispose();
       return;
     }
-    this._say(null);
+    this._showMessage(null);
     this._content = content;
     (this.layout as PanelLayout).addWidget(content);
     // It came after the last word on how large it is.
@@ -126,10 +126,10 @@ export class ViewHost extends Widget {
         void this._create();
       }
     });
-    this._say(message);
+    this._showMessage(message);
   }
 
-  private _say(message: HTMLElement | null): void {
+  private _showMessage(message: HTMLElement | null): void {
     this._message?.remove();
     this._message = message;
     if (message) {

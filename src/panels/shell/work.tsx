@@ -64,7 +64,7 @@ export class WorkStrip extends ReactWidget {
     if (report && !model.isLive && isGone(model)) {
       return (
         <Line>
-          <span>{goneText(model, trans)}</span>
+          <span>{kernelGoneText(model, trans)}</span>
           {runAgain?.isPossible() && (
             <Action
               label={trans.__('Run again')}
@@ -194,7 +194,10 @@ function isGone({ isKept, status }: ISubjectModel): boolean {
   );
 }
 
-function goneText(model: ISubjectModel, trans: TranslationBundle): string {
+function kernelGoneText(
+  model: ISubjectModel,
+  trans: TranslationBundle
+): string {
   const what =
     model.status.kind === 'dead' || model.status.kind === 'none'
       ? trans.__('The kernel of this report is gone.')

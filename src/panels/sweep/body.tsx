@@ -29,7 +29,7 @@ const PLOT = 280;
  * As many rows as the table shows at once, the last one in half where there are
  * more, and what a row and the head take, in pixels.
  */
-const MOST_ROWS = 14.5;
+const MAX_ROWS = 14.5;
 const ROW = 24;
 const HEAD = 30;
 
@@ -185,7 +185,7 @@ function Cells(props: {
       <div
         ref={table}
         className="jp-Compilescope-sweepTable"
-        style={{ height: HEAD + ROW * Math.min(MOST_ROWS, rows.length) }}
+        style={{ height: HEAD + ROW * Math.min(MAX_ROWS, rows.length) }}
       >
         <VirtualTable<IRow>
           label={trans.__('Cells')}

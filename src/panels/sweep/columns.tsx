@@ -2,7 +2,7 @@ import * as React from 'react';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { Sweep } from '../../protocol/types';
 import type { IColumn } from '../common';
-import { Absent, Badge, compareNumbers } from '../common';
+import { AbsentValue, Badge, compareNumbers } from '../common';
 import {
   formatBytes,
   formatMicroseconds,
@@ -25,7 +25,7 @@ export function columnsOf(
   const hasShapes = sweep.shapes.length > 1 || !!sweep.shapes[0];
   // So much wider must a table with one more column be for all others.
   const more = hasShapes ? 76 : 0;
-  const none = <Absent why={trans.__('Not measured')} />;
+  const none = <AbsentValue why={trans.__('Not measured')} />;
   const byText = (of: (row: IRow) => string) => (a: IRow, b: IRow) =>
     of(a).localeCompare(of(b), undefined, { numeric: true });
   const byNumber = (of: (row: IRow) => number | null) => (a: IRow, b: IRow) =>
@@ -188,7 +188,7 @@ function Accuracy(props: { row: IRow; trans: TranslationBundle }): JSX.Element {
   const { row, trans } = props;
   const { result, accurate } = row.cell;
   if (result === '') {
-    return <Absent why={trans.__('Not compared with eager')} />;
+    return <AbsentValue why={trans.__('Not compared with eager')} />;
   }
   return accurate === false ? (
     <Badge kind="error">{result}</Badge>

@@ -28,8 +28,8 @@ const TIMEOUTS = [1, 2, 5, 10, 30];
 /**
  * So many cells, or so many seconds of them, are more than one waits for.
  */
-const MANY = 24;
-const LONG = 900;
+const MANY_CELLS = 24;
+const LONG_SWEEP_S = 900;
 
 /**
  * What is to be swept: start, cancel, the limits of a cell, and the switches.
@@ -68,7 +68,7 @@ export function SweepForm(props: {
   const set = (change: Partial<IForm>) =>
     props.onChange({ ...form, ...change });
   const why = props.obstacle || plan.obstacle;
-  const isLong = plan.cells > MANY || duration > LONG;
+  const isLong = plan.cells > MANY_CELLS || duration > LONG_SWEEP_S;
   const Caret = isOpen ? caretDownIcon : caretRightIcon;
   return (
     <>

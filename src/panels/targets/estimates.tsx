@@ -1,7 +1,7 @@
 import * as React from 'react';
 import type { VariantReport } from '../../protocol/types';
 import { formatMicroseconds } from '../../words/format';
-import { Absent } from '../common';
+import { AbsentValue } from '../common';
 import { Estimate } from '../common/estimate';
 import { Figures } from '../common/tables/figures';
 import { ViewLink } from '../common/viewLink';
@@ -110,14 +110,14 @@ function Row(props: {
         />
       </td>
       <td title={verdict?.evidence}>
-        {verdict ? verdict.title : <Absent why={why} />}
+        {verdict ? verdict.title : <AbsentValue why={why} />}
       </td>
       <td className="jp-mod-number">
-        {estimate ? estimate.launches : <Absent why={why} />}
+        {estimate ? estimate.launches : <AbsentValue why={why} />}
       </td>
       {props.isPartial && (
         <td className="jp-mod-number">
-          {estimate ? estimate.unknown : <Absent why={why} />}
+          {estimate ? estimate.unknown : <AbsentValue why={why} />}
         </td>
       )}
     </tr>

@@ -12,7 +12,7 @@ import { useShowAll } from '../common';
 /**
  * As many outputs as are listed at once.
  */
-const MOST = 20;
+const MAX_OUTPUTS = 20;
 
 /**
  * One output of a variant.
@@ -42,7 +42,7 @@ export function AccuracyPart(props: {
       accuracy.map(error => ({ name, error }))
     )
     .sort((a, b) => Number(a.error.ok) - Number(b.error.ok));
-  const [shown, showAll] = useShowAll(outputs, MOST, trans);
+  const [shown, showAll] = useShowAll(outputs, MAX_OUTPUTS, trans);
   if (outputs.length === 0) {
     return (
       <p className="jp-Compilescope-hint">
@@ -118,7 +118,7 @@ export function AccuracyPart(props: {
                     ])
               ].join('; ')}
             >
-              {isUnlike(error) ? '–' : formatDifference(error.max_abs)}
+              {differsInKind(error) ? '–' : formatDifference(error.max_abs)}
             </td>
             <td className="jp-mod-number jp-mod-wrap">
               {trans.__(
@@ -146,7 +146,7 @@ export function AccuracyPart(props: {
 }
 
 /** Whether it is wrong by more than a number: its path says how. */
-function isUnlike(error: OutputError): boolean {
+function differsInKind(error: OutputError): boolean {
   return !error.ok && error.max_abs === 0;
 }
 

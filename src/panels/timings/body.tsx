@@ -79,7 +79,7 @@ export function TimingsBody(props: {
   // The job shown may be the one that generates the newcomer's code.
   const isMeasured =
     state.isOn || (model.isLive && MEASURING.has(measurement?.state ?? 'none'));
-  useNewcomers(
+  useNewVariants(
     chosen.map(variant => variant.name),
     isMeasured ? () => start(false) : null
   );
@@ -191,7 +191,7 @@ const MEASURING: ReadonlySet<Measurement['state']> = new Set([
  *
  * @param join - Starts with all that are requested; null while nothing is measured.
  */
-function useNewcomers(
+function useNewVariants(
   names: readonly string[],
   join: (() => void) | null
 ): void {

@@ -13,7 +13,7 @@ export interface IDensity {
 /**
  * Of fewer values a curve says more than they do.
  */
-const FEWEST = 20;
+const MIN_VALUES = 20;
 
 const BINS = 160;
 
@@ -26,7 +26,7 @@ export function densityOf(
   sorted: readonly number[],
   [low, high]: readonly [number, number]
 ): IDensity | null {
-  if (sorted.length < FEWEST || !(high > low)) {
+  if (sorted.length < MIN_VALUES || !(high > low)) {
     return null;
   }
   const width = (high - low) / BINS;

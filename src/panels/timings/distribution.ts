@@ -12,7 +12,7 @@ import { comparison } from '../../words/comparison';
  * At most about so many samples of a variant are drawn one by one; the curve
  * above them is of all.
  */
-const MOST = 320;
+const MAX_SAMPLES = 320;
 
 /**
  * How long the line is that a sample is drawn as, in rows.
@@ -107,7 +107,7 @@ export function distributionOf(
           line: { color: withOpacity(theme.line, 0.5), width: 1 }
         })),
         annotations: sorted.flatMap((series, place) =>
-          beyond(series.sorted, -place, scale, theme, trans)
+          countBeyondAxis(series.sorted, -place, scale, theme, trans)
         )
       }
     };
@@ -139,14 +139,14 @@ function logTicks(
     choices[2].filter((_, place) => place % 2 === 0);
   return {
     tickvals: ticks.map(tick => tick / factor),
-    ticktext: ticks.map(plain)
+    ticktext: ticks.map(withoutTrailingZeros)
   };
 }
 
 /**
  * A round time without digits that say nothing: `10 µs`.
  */
-function plain(microseconds: number): string {
+function withoutTrailingZeros(microseconds: number): string {
   return formatMicroseconds(microseconds).replace(/\.?0+(?= )/, match =>
     match.startsWith('.') ? '' : match
   );
@@ -205,7 +205,7 @@ function tracesOf(
     });
   }
   // Lines too short to see, with round ends: one element instead of hundreds.
-  const drawn = thinned(row.samples.length);
+  const drawn = drawnSamples(row.samples.length);
   const dots = <T>(of: (place: number) => readonly [T, T]): (T | null)[] =>
     drawn.flatMap(place => [...of(place), null]);
   const texts = drawn.map(
@@ -261,7 +261,7 @@ function tracesOf(
 /**
  * How many samples are slower than the axis is long: said, not drawn.
  */
-function beyond(
+function countBeyondAxis(
   sorted: readonly number[],
   base: number,
   scale: IScale,
@@ -298,9 +298,9 @@ function beyond(
  * The places of the samples to draw. Of more than fit every second, fourth and
  * so on, so that what is drawn stays when more come.
  */
-function thinned(count: number): number[] {
+function drawnSamples(count: number): number[] {
   let step = 1;
-  while (count / step > MOST) {
+  while (count / step > MAX_SAMPLES) {
     step *= 2;
   }
   return Array.from(

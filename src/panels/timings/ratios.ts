@@ -15,13 +15,13 @@ const LABEL = 15;
 /**
  * The part of the rounds after which the axis has room for all that is drawn.
  */
-const SETTLED = 0.25;
+const AXIS_FROM_SHARE = 0.25;
 
 /**
  * Of an interval the axis has room for what is within so many times the ratio:
  * after a few rounds some are so wide that nothing else could be seen.
  */
-const WIDEST = 2;
+const MAX_RATIO = 2;
 
 /**
  * How the ratio to the baseline, and how sure it is, came to be.
@@ -150,9 +150,11 @@ function rangeOf(shown: readonly ITimed[], rounds: number): [number, number] {
   const values = shown.flatMap(row => {
     const value = last(row).ratio;
     return row.running
-      .filter(round => round.rounds >= rounds * SETTLED)
+      .filter(round => round.rounds >= rounds * AXIS_FROM_SHARE)
       .flatMap(({ ratio, interval: [low, high] }) => [low, ratio, high])
-      .map(limit => Math.min(Math.max(limit, value / WIDEST), value * WIDEST));
+      .map(limit =>
+        Math.min(Math.max(limit, value / MAX_RATIO), value * MAX_RATIO)
+      );
   });
   const [low, high] = [Math.min(1, ...values), Math.max(1, ...values)];
   const margin = Math.max(0.08 * (high - low), 0.02);

@@ -23,7 +23,7 @@ export interface IScale {
  * Of the slowest samples so many are beyond the axis: a few that were disturbed
  * would leave no room for the others.
  */
-const CUT = 0.04;
+const BEYOND_AXIS_SHARE = 0.04;
 
 /**
  * From so many times the shortest on, times are shown by their logarithms.
@@ -46,7 +46,7 @@ export function scaleOf(
       low = Math.min(low, sorted[0]);
       high = Math.max(
         high,
-        quantile(sorted, 1 - CUT),
+        quantile(sorted, 1 - BEYOND_AXIS_SHARE),
         row.interval?.[1] ?? 0,
         row.median ?? 0
       );

@@ -2,7 +2,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import type { Startup, VariantReport } from '../../protocol/types';
 import { FIRST_CALL_PARTS } from '../../protocol/types';
-import { Absent } from '../common';
+import { AbsentValue } from '../common';
 import { formatBytes, formatSeconds } from '../../words/format';
 import { TABLES } from '../../words/tables';
 import { FirstBar, partClass } from '../common/firstBar';
@@ -129,7 +129,7 @@ function FirstCall(props: {
       </td>
       <td className="jp-mod-number">
         {startup.first_call_s === null ? (
-          <Absent why={problem?.what ?? trans.__('Not measured')} />
+          <AbsentValue why={problem?.what ?? trans.__('Not measured')} />
         ) : (
           <strong>{formatSeconds(startup.first_call_s)}</strong>
         )}

@@ -1,6 +1,6 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
-import { Absent, Badge } from '../common';
+import { AbsentValue, Badge } from '../common';
 import { formatCount, formatMicroseconds } from '../../words/format';
 import { DeclaredCells, declaredHeads } from '../common/tables/declared';
 import { Figures } from '../common/tables/figures';
@@ -12,7 +12,7 @@ import { comparison } from '../../words/comparison';
 /**
  * Columns that a narrow view leaves out: how the latency was measured.
  */
-const SPARE = 'jp-mod-number jp-mod-spare';
+const SPARE_COLUMN = 'jp-mod-number jp-mod-spare';
 
 /**
  * What the plots show, in figures.
@@ -36,9 +36,9 @@ export function TimesTable(props: {
           speedup: { label: trans.__('over %1', baseline) },
           host: hasDevice && {},
           device: hasDevice && {},
-          samples: { className: SPARE },
-          calls: { className: SPARE },
-          warmup: { className: SPARE },
+          samples: { className: SPARE_COLUMN },
+          calls: { className: SPARE_COLUMN },
+          warmup: { className: SPARE_COLUMN },
           compile: false,
           accurate: false
         })}
@@ -58,14 +58,14 @@ function Row(props: {
   trans: TranslationBundle;
 }): JSX.Element {
   const { row, trans } = props;
-  const none = <Absent why={trans.__('Not measured')} />;
+  const none = <AbsentValue why={trans.__('Not measured')} />;
   const time = (us: number | null) => (
     <td className="jp-mod-number">
       {us === null ? none : formatMicroseconds(us)}
     </td>
   );
   const count = (value: number) => (
-    <td className={SPARE}>{formatCount(value)}</td>
+    <td className={SPARE_COLUMN}>{formatCount(value)}</td>
   );
   return (
     <tr>

@@ -88,7 +88,8 @@ function HelpItem(props: { help: Help; context: IViewContext }): JSX.Element {
   return (
     <>
       <p>
-        <strong>{help.what}</strong> <Brought help={help} context={context} />
+        <strong>{help.what}</strong>{' '}
+        <MeasuredGain help={help} context={context} />
       </p>
       {help.why && <p className="jp-Compilescope-muted">{help.why}</p>}
       {help.code && (
@@ -114,7 +115,10 @@ function HelpItem(props: { help: Help; context: IViewContext }): JSX.Element {
 /**
  * What it brought, where that was measured.
  */
-function Brought(props: { help: Help; context: IViewContext }): JSX.Element {
+function MeasuredGain(props: {
+  help: Help;
+  context: IViewContext;
+}): JSX.Element {
   const { speedup } = props.help;
   const { trans } = props.context;
   if (speedup === null) {

@@ -17,7 +17,7 @@ import { TableHead } from '../common/tables/figures';
 /**
  * As many of each kind as are listed at once.
  */
-const MOST = 50;
+const MAX_ROWS = 50;
 
 /**
  * What differs between two traces, process by process.
@@ -61,7 +61,7 @@ function Process(props: {
   const { process, shown, isNamed, context } = props;
   const { trans } = context;
   const id = (before: string, after: string) => (
-    <Ids
+    <IdPair
       before={before}
       after={after}
       process={process[shown]}
@@ -131,7 +131,7 @@ type Id = (before: string, after: string) => JSX.Element;
  * A compilation's ids in both traces; that of the trace which is shown leads to
  * it.
  */
-function Ids(props: {
+function IdPair(props: {
   before: string;
   after: string;
   process: string;
@@ -261,8 +261,8 @@ function Listing<T>(props: {
   return of.length > 0 ? (
     <>
       <h4>{title}</h4>
-      <ul className={className}>{of.slice(0, MOST).map(children)}</ul>
-      <Rest count={of.length} trans={trans} />
+      <ul className={className}>{of.slice(0, MAX_ROWS).map(children)}</ul>
+      <MoreRows count={of.length} trans={trans} />
     </>
   ) : null;
 }
@@ -361,10 +361,10 @@ function Sides(props: {
       <dt>{label}</dt>
       <dd>
         {texts.every(text => text === '') && trans.__('nothing')}
-        {texts.slice(0, MOST).map((text, index) => (
+        {texts.slice(0, MAX_ROWS).map((text, index) => (
           <code key={index}>{text}</code>
         ))}
-        <Rest count={texts.length} trans={trans} />
+        <MoreRows count={texts.length} trans={trans} />
       </dd>
     </>
   );
@@ -376,16 +376,16 @@ function Sides(props: {
   );
 }
 
-function Rest(props: {
+function MoreRows(props: {
   count: number;
   trans: TranslationBundle;
 }): JSX.Element | null {
   const { count, trans } = props;
-  return count > MOST ? (
+  return count > MAX_ROWS ? (
     <p>
       {trans.__(
         'and %1 more: compilescope diff --json has all',
-        formatCount(count - MOST)
+        formatCount(count - MAX_ROWS)
       )}
     </p>
   ) : null;

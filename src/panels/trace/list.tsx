@@ -4,7 +4,7 @@ import type { CompilationSummary, ReportSummary } from '../../protocol/types';
 import { formatCount, formatPlace, formatSeconds } from '../../words/format';
 import type { IColumn, Sort } from '../common';
 import {
-  Absent,
+  AbsentValue,
   Badge,
   compareNumbers,
   filled,
@@ -19,7 +19,7 @@ import { show } from './link';
 /**
  * The list's height, in pixels, where it has many rows.
  */
-const HIGHEST = 420;
+const MAX_HEIGHT = 420;
 
 /**
  * A compilation of a process.
@@ -51,17 +51,17 @@ interface IRow {
   readonly caches: Readonly<Record<string, string>>;
 }
 
-const KEEPS: Record<string, (row: IRow) => boolean> = {
+const FILTERS: Record<string, (row: IRow) => boolean> = {
   all: () => true,
   failed: row => row.outcome !== 'compiled',
   recompiled: row => row.recompile !== '' && row.outcome === 'compiled',
   broken: row => row.breaks > 0,
-  hit: row => answered(row, 'hit'),
-  miss: row => answered(row, 'miss'),
-  bypass: row => answered(row, 'bypass')
+  hit: row => hasCacheOutcome(row, 'hit'),
+  miss: row => hasCacheOutcome(row, 'miss'),
+  bypass: row => hasCacheOutcome(row, 'bypass')
 };
 
-function answered({ caches }: IRow, answer: string): boolean {
+function hasCacheOutcome({ caches }: IRow, answer: string): boolean {
   return Object.values(caches).includes(answer);
 }
 
@@ -90,7 +90,7 @@ export function CompilationList(props: { context: IViewContext }): JSX.Element {
       sorted(
         allRows.filter(
           row =>
-            KEEPS[filter](row) &&
+            FILTERS[filter](row) &&
             (row.place.includes(text) || row.path.includes(text)) &&
             row.nodes >= Number(least)
         ),
@@ -154,7 +154,7 @@ export function CompilationList(props: { context: IViewContext }): JSX.Element {
       <div
         className="jp-Compilescope-traceList"
         style={{
-          height: Math.min(HIGHEST, 34 + 24 * Math.max(rows.length, 2))
+          height: Math.min(MAX_HEIGHT, 34 + 24 * Math.max(rows.length, 2))
         }}
       >
         <VirtualTable
@@ -228,7 +228,7 @@ function columnsOf(trans: TranslationBundle): readonly IColumn<IRow>[] {
       isNumber: true,
       render: row =>
         row.duration === null ? (
-          <Absent why={trans.__('torch logged none: it did not finish')} />
+          <AbsentValue why={trans.__('torch logged none: it did not finish')} />
         ) : (
           formatSeconds(row.duration)
         ),

@@ -9,7 +9,7 @@ import { CompilationLink } from './link';
 /**
  * As many compilations as are named of a loss.
  */
-const MOST = 4;
+const MAX_COMPILATIONS = 4;
 
 /**
  * What cost compile time and need not have, the longest first.
@@ -40,7 +40,7 @@ export function Losses(props: {
             )}
             <p>
               {loss.process}:{' '}
-              {loss.compilations.slice(0, MOST).map(id => (
+              {loss.compilations.slice(0, MAX_COMPILATIONS).map(id => (
                 <React.Fragment key={id}>
                   <CompilationLink
                     process={loss.process}
@@ -50,8 +50,11 @@ export function Losses(props: {
                   />{' '}
                 </React.Fragment>
               ))}
-              {loss.compilations.length > MOST &&
-                trans.__('and %1 more', loss.compilations.length - MOST)}
+              {loss.compilations.length > MAX_COMPILATIONS &&
+                trans.__(
+                  'and %1 more',
+                  loss.compilations.length - MAX_COMPILATIONS
+                )}
             </p>
           </li>
         ))}

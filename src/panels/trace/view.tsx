@@ -14,7 +14,7 @@ import { StackTrees } from './stacks';
  * For how long a job may log nothing before it may well have ended, in
  * milliseconds.
  */
-const QUIET = 3_600_000;
+const QUIET_MS = 3_600_000;
 
 /**
  * The Trace view: all compilations of a trace, what cost compile time and need
@@ -78,7 +78,7 @@ export class TraceView extends ReportView<TraceSummary | null> {
 
 function followed({ written }: TraceSummary, { trans }: IViewContext): string {
   const last = new Date(written);
-  return Date.now() - last.getTime() > QUIET
+  return Date.now() - last.getTime() > QUIET_MS
     ? trans.__(
         'Last written %1. If its job is still running, new compilations appear here.',
         last.toLocaleString()

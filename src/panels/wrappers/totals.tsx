@@ -6,7 +6,7 @@ import {
   formatMicroseconds,
   formatShare
 } from '../../words/format';
-import { Wide } from '../common/study';
+import { ScrollableTable } from '../common/study';
 import { KIND_ORDER, kindClass, kindTitle } from '../../words/steps';
 import type { IGraph, IPair } from './types';
 import { TableHead, type Heads } from '../common/tables/figures';
@@ -17,7 +17,7 @@ const SIDES: readonly Steps['artifact'][] = ['python', 'cpp'];
 /**
  * What is less than that share of the longest bar would be a line and no more.
  */
-const LEAST = 0.003;
+const MIN_BAR_SHARE = 0.003;
 
 /**
  * How many steps of each kind either wrapper has, and what they cost: as bars on
@@ -70,7 +70,7 @@ export function Totals(props: {
           trans={trans}
         />
       ))}
-      <Wide label={trans.__('Steps by kind, as a table')}>
+      <ScrollableTable label={trans.__('Steps by kind, as a table')}>
         <table
           className="jp-Compilescope-figures jp-Compilescope-stepFigures"
           aria-label={trans.__('Steps by kind')}
@@ -133,7 +133,7 @@ export function Totals(props: {
             </tfoot>
           )}
         </table>
-      </Wide>
+      </ScrollableTable>
       {sides
         .filter(side => graph[side]?.why)
         .map(side => (
@@ -202,7 +202,7 @@ function Stack(props: {
       </span>
       <div className="jp-Compilescope-stackBar" aria-hidden="true">
         {kinds
-          .filter(kind => (kind[side]?.us ?? 0) > longest * LEAST)
+          .filter(kind => (kind[side]?.us ?? 0) > longest * MIN_BAR_SHARE)
           .map(kind => (
             <span
               key={kind.kind}

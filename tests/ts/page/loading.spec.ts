@@ -1,5 +1,5 @@
 import { readReport } from '../../../src/model/file';
-import { fillInPlaceOf, refuse } from '../../../src/page/loading';
+import { fillInPlaceOf, showProblem } from '../../../src/page/loading';
 
 describe('the line of a page that is loading', () => {
   let line: HTMLElement;
@@ -26,7 +26,7 @@ describe('the line of a page that is loading', () => {
   });
 
   it('says what keeps a report from being unpacked', () => {
-    refuse(line, 'incorrect header check.');
+    showProblem(line, 'incorrect header check.');
     expect(document.body.textContent).toBe(
       'The report in this page cannot be shown: incorrect header check.'
     );

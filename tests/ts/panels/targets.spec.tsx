@@ -7,8 +7,8 @@ import { KernelsBody } from '../../../src/panels/kernels/body';
 import { RequestedBody } from '../../../src/panels/requested/body';
 import { TargetSwitch } from '../../../src/panels/sidebar/switches/target';
 import {
-  Checked,
-  Estimated
+  CheckOutcome,
+  EstimatedTime
 } from '../../../src/panels/sidebar/variants/targetCells';
 import { TargetEstimates } from '../../../src/panels/targets/estimates';
 import type { Choices, TargetSummary } from '../../../src/protocol/types';
@@ -103,13 +103,13 @@ describe('the sidebar’s cells', () => {
   });
 
   it('tell an estimate from a time', () => {
-    page.draw(<Estimated target={H100.target!} trans={context.trans} />);
+    page.draw(<EstimatedTime target={H100.target!} trans={context.trans} />);
     const [cell] = page.all('.jp-Compilescope-estimate');
     expect(cell.textContent).toBe('≈\u00a022.0\u00a0µsa call, est.');
     expect(cell.title).toContain('Nothing ran there');
     expect(cell.title).toContain('2 launches');
     page.draw(
-      <Estimated
+      <EstimatedTime
         target={target({ estimate: null, call_words: 'no estimate' })}
         trans={context.trans}
       />
@@ -125,7 +125,10 @@ describe('the sidebar’s cells', () => {
     [{ 'not checked': 2 }, '–', 'jp-Compilescope-muted']
   ])('tell what checks found: %j', (checks, sign, kind) => {
     page.draw(
-      <Checked target={target({ checks, kernels: 2 })} trans={context.trans} />
+      <CheckOutcome
+        target={target({ checks, kernels: 2 })}
+        trans={context.trans}
+      />
     );
     expect(page.text().startsWith(sign)).toBe(true);
     expect(page.host.firstElementChild!.className).toBe(kind);

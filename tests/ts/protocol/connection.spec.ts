@@ -1,5 +1,5 @@
 import type { EventOf } from '../../../src/protocol/connection';
-import { Connection, PATIENCE } from '../../../src/protocol/connection';
+import { Connection, BUSY_TIMEOUT_MS } from '../../../src/protocol/connection';
 import type { HelloResult, Request } from '../../../src/protocol/types';
 import { EVENTS_TARGET, REQUESTS_TARGET } from '../../../src/protocol/types';
 import { job, subjectSummary } from '../support/fakes';
@@ -27,7 +27,7 @@ function last(fake: IFakeKernel): Request {
  * Longer than a kernel is busy with what nobody sees.
  */
 async function patience(): Promise<void> {
-  await new Promise(resolve => setTimeout(resolve, PATIENCE + 10));
+  await new Promise(resolve => setTimeout(resolve, BUSY_TIMEOUT_MS + 10));
   await turn();
 }
 

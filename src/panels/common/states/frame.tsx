@@ -116,7 +116,7 @@ export function Empty(props: IEmpty): JSX.Element {
 /**
  * A value that torch did not give, in a table or a line: a dash that says why.
  */
-export function Absent(props: { why: string }): JSX.Element {
+export function AbsentValue(props: { why: string }): JSX.Element {
   return (
     <span
       className="jp-Compilescope-absent"

@@ -1,5 +1,5 @@
 import * as React from 'react';
-import { Wide } from '../study';
+import { ScrollableTable } from '../study';
 
 /**
  * The head of a column of figures, or of words.
@@ -79,7 +79,7 @@ export function Figures(props: {
   const { label, name, caption, heads, foot } = props;
   const modifier = name ? ` jp-mod-${name}` : '';
   return (
-    <Wide label={label}>
+    <ScrollableTable label={label}>
       <table className={`jp-Compilescope-figures${modifier}`}>
         {caption && (
           <caption className="jp-Compilescope-hidden">{caption}</caption>
@@ -88,6 +88,6 @@ export function Figures(props: {
         <tbody>{props.children}</tbody>
         {foot && <tfoot>{foot}</tfoot>}
       </table>
-    </Wide>
+    </ScrollableTable>
   );
 }

@@ -67,7 +67,7 @@ const HEADER_HEIGHT = 26;
 /**
  * So many characters more than the text's own: fonts differ.
  */
-const SPARE = 2;
+const EXTRA_CHARACTERS = 2;
 
 /**
  * A table of any length: only the rows in sight are drawn. Rows are walked by
@@ -285,7 +285,7 @@ export function tracksOf<T>(
         return width;
       }
       // The letters of a table are about as wide as its digits.
-      const most = `${length + SPARE}ch`;
+      const most = `${length + EXTRA_CHARACTERS}ch`;
       return `minmax(min(${least}, ${most}), ${most})`;
     })
     .join(' ');

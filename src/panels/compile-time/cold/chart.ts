@@ -4,13 +4,13 @@ import { asText } from '../../../charts';
 import { formatSeconds, shorten } from '../../../words/format';
 import { TABLES } from '../../../words/tables';
 import type { ColdSwitch } from '../../../protocol/types';
-import { isAsItIs, isMeasured } from './rows';
+import { isUnchanged, isMeasured } from './rows';
 
 /**
  * The height of a row, and of what is around them, in pixels.
  */
 const ROW = 38;
-const AROUND = 76;
+const MARGINS_HEIGHT = 76;
 
 /**
  * How wide a letter is, in pixels, and how much of the width names may take.
@@ -22,7 +22,7 @@ const NAMES = 0.4;
  * How high the chart of so many rows is.
  */
 export function coldHeight(count: number): number {
-  return count * ROW + AROUND;
+  return count * ROW + MARGINS_HEIGHT;
 }
 
 /**
@@ -39,7 +39,7 @@ export function coldChartOf(
   return (theme, { width }) => {
     const most = Math.floor((width * NAMES) / LETTER);
     const longest = Math.max(...names.map(name => Math.min(name.length, most)));
-    const usual = plotted.find(isAsItIs);
+    const usual = plotted.find(isUnchanged);
     return {
       traces: [
         bars(plotted, 'cold_s', cold.title, 0, theme),

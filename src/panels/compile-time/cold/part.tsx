@@ -1,7 +1,7 @@
 import * as React from 'react';
 import { Chart } from '../../../charts';
 import type { ColdSwitch, VariantReport } from '../../../protocol/types';
-import { Absent } from '../../common';
+import { AbsentValue } from '../../common';
 import {
   formatInterval,
   formatMicroseconds,
@@ -152,7 +152,7 @@ function ColdRow(props: {
               }
             >
               {row.call_us === null ? '–' : formatMicroseconds(row.call_us)}
-              <More value={row.call_more_us} format={formatMicroseconds} />
+              <ExtraTime value={row.call_more_us} format={formatMicroseconds} />
             </td>
           ),
           change
@@ -172,11 +172,11 @@ function Seconds(props: {
   return (
     <td className="jp-mod-number">
       {value === null ? (
-        <Absent why={row.why || context.trans.__('Not measured')} />
+        <AbsentValue why={row.why || context.trans.__('Not measured')} />
       ) : (
         <>
           <strong>{formatSeconds(value)}</strong>
-          <More
+          <ExtraTime
             value={figure === 'cold' ? row.cold_more_s : row.warm_more_s}
             format={formatSeconds}
           />
@@ -189,7 +189,7 @@ function Seconds(props: {
 /**
  * How much more than without the setting; nothing where that is chance.
  */
-function More(props: {
+function ExtraTime(props: {
   value: number | null;
   format: (value: number) => string;
 }): JSX.Element | null {

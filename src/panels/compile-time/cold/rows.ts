@@ -3,13 +3,13 @@ import type { ColdSwitch } from '../../../protocol/types';
 /**
  * What a row is of when it is of no setting, as the kernel names it.
  */
-const AS_IT_IS = 'as it is';
+const UNCHANGED = 'as it is';
 
 /**
  * Whether a row is of the settings as they are: first, or once more.
  */
-export function isAsItIs(row: ColdSwitch): boolean {
-  return row.switch === AS_IT_IS;
+export function isUnchanged(row: ColdSwitch): boolean {
+  return row.switch === UNCHANGED;
 }
 
 /**

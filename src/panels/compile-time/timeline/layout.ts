@@ -13,7 +13,7 @@ const GAP = 8;
 /**
  * How far beside a sliver, in pixels, the pointer still means it.
  */
-const REACH = 3;
+const HIT_MARGIN = 3;
 
 /**
  * A lane with its place in the chart; heights are from the top of all lanes.
@@ -71,7 +71,7 @@ export function layOutLanes({ lanes }: IWaterfall): ILayout {
  * The spans of a row that reach into a window, as the places of the first and
  * behind the last.
  */
-export function inSight(
+export function spansInWindow(
   row: readonly number[],
   spans: readonly ISpan[],
   { start, end }: IWindow
@@ -104,8 +104,8 @@ export function spanAtPoint(
   }
   const { spans } = lanes[box.lane].flame;
   const row = box.byRow[Math.floor((y - box.rows) / ROW_HEIGHT)];
-  const reach = REACH * perPixel;
-  const [first, last] = inSight(row, spans, {
+  const reach = HIT_MARGIN * perPixel;
+  const [first, last] = spansInWindow(row, spans, {
     start: at - reach,
     end: at + reach
   });

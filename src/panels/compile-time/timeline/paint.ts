@@ -1,18 +1,18 @@
 import type { IPlace, IWaterfall } from './lanes';
 import type { ILaneBox, ILayout } from './layout';
-import { AXIS_HEIGHT, inSight, ROW_HEIGHT } from './layout';
+import { AXIS_HEIGHT, spansInWindow, ROW_HEIGHT } from './layout';
 import type { IWindow } from './viewport';
 import { tickLabel, ticks } from './viewport';
 
 /**
  * Bars thinner than this, in pixels, are drawn as this.
  */
-const THINNEST = 1;
+const MIN_BAR = 1;
 
 /**
  * The same of a kernel's step, which is short and alone: it has its edge's color.
  */
-const THINNEST_STEP = 2;
+const MIN_STEP = 2;
 
 /**
  * Bars thinner than this have no text and no edge.
@@ -123,7 +123,7 @@ function paintLane(
   const { window, width, scroll, height } = scene;
   const { of, flame } = scene.chart.lanes[box.lane];
   const { spans } = flame;
-  const thinnest = of === 'kernels' ? THINNEST_STEP : THINNEST;
+  const thinnest = of === 'kernels' ? MIN_STEP : MIN_BAR;
   const scale = width / (window.end - window.start);
   const title = scene.title(box.lane);
   const titleWidth = context.measureText(title).width;
@@ -137,7 +137,7 @@ function paintLane(
     if (y + ROW_HEIGHT < scroll || y > scroll + height) {
       return;
     }
-    const [first, last] = inSight(row, spans, window);
+    const [first, last] = spansInWindow(row, spans, window);
     let painted = -Infinity;
     for (let place = first; place < last; place++) {
       const span = spans[row[place]];

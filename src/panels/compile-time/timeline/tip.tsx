@@ -5,7 +5,7 @@ import type { IFigures } from '../phrases';
  * As wide as a tip gets, in pixels; the style says the same.
  */
 const WIDTH = 320;
-const AWAY = 14;
+const TIP_OFFSET = 14;
 
 /**
  * The figures of the span under the pointer.
@@ -22,12 +22,14 @@ export function Tip(props: {
 }): JSX.Element {
   const { figures, x, y, width } = props;
   const left =
-    x + AWAY + WIDTH <= width ? x + AWAY : Math.max(0, x - AWAY - WIDTH);
+    x + TIP_OFFSET + WIDTH <= width
+      ? x + TIP_OFFSET
+      : Math.max(0, x - TIP_OFFSET - WIDTH);
   return (
     <div
       className="jp-Compilescope-timeTip"
       aria-hidden="true"
-      style={{ left, top: y + AWAY, maxWidth: Math.min(WIDTH, width) }}
+      style={{ left, top: y + TIP_OFFSET, maxWidth: Math.min(WIDTH, width) }}
     >
       <Figures figures={figures} />
     </div>

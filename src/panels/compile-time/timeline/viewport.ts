@@ -9,7 +9,7 @@ export interface IWindow {
 /**
  * The shortest time range that can be shown, in µs.
  */
-const SHORTEST = 1;
+const MIN_RANGE_US = 1;
 
 /**
  * Zoom so that a moment stays where it is.
@@ -25,7 +25,7 @@ export function zoom(
   total: number
 ): IWindow {
   const length = Math.min(
-    Math.max((end - start) * factor, Math.min(SHORTEST, total)),
+    Math.max((end - start) * factor, Math.min(MIN_RANGE_US, total)),
     total
   );
   const share = end > start ? (at - start) / (end - start) : 0;
@@ -76,7 +76,7 @@ export function windowAround(
   total: number
 ): IWindow {
   const length = Math.min(
-    Math.max(duration * 1.1, Math.min(SHORTEST, total)),
+    Math.max(duration * 1.1, Math.min(MIN_RANGE_US, total)),
     total
   );
   return clamp(start + duration / 2 - length / 2, length, total);

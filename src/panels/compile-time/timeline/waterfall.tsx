@@ -16,7 +16,7 @@ import { windowAround, pan, reveal } from './viewport';
 /**
  * A span is made visible if it is smaller than this part of the window.
  */
-const SMALLEST = 0.004;
+const MIN_VISIBLE_SHARE = 0.004;
 
 const STEPS: Readonly<Record<string, Step>> = {
   ArrowLeft: 'previous',
@@ -119,7 +119,7 @@ export function Chart(props: {
       return;
     }
     const { start, duration } = span;
-    props.onWindow(reveal(window, start, duration, total, SMALLEST));
+    props.onWindow(reveal(window, start, duration, total, MIN_VISIBLE_SHARE));
     const top = layout.boxes[to.lane].rows + span.row * ROW_HEIGHT;
     const room = box.clientHeight - AXIS_HEIGHT;
     if (top < box.scrollTop) {

@@ -9,7 +9,7 @@ import { stageTitle } from '../words';
 /**
  * At most so many nodes of a decomposition are named.
  */
-const MOST = 24;
+const MAX_NODES = 24;
 
 /**
  * Which operator became which, and by what: a list beside the graph. A click
@@ -93,7 +93,7 @@ function Entry(props: {
         {decomposition.why && `. ${decomposition.why}`}
       </p>
       <p>
-        {decomposition.became.slice(0, MOST).map(name => (
+        {decomposition.became.slice(0, MAX_NODES).map(name => (
           <button
             key={name}
             type="button"
@@ -104,8 +104,8 @@ function Entry(props: {
             {name}
           </button>
         ))}
-        {decomposition.became.length > MOST && (
-          <span>+{decomposition.became.length - MOST}</span>
+        {decomposition.became.length > MAX_NODES && (
+          <span>+{decomposition.became.length - MAX_NODES}</span>
         )}
       </p>
       {decomposition.sources.slice(0, 3).map((where, index) => (

@@ -75,7 +75,7 @@ export function Details(props: {
   );
 }
 
-const MOST = 24;
+const MAX_NODES = 24;
 
 function NodeLinks(props: {
   names: readonly string[];
@@ -85,7 +85,7 @@ function NodeLinks(props: {
   const { names, prepared, go } = props;
   return (
     <>
-      {names.slice(0, MOST).map(name => {
+      {names.slice(0, MAX_NODES).map(name => {
         const node = prepared.graph.at.get(name);
         return (
           <button
@@ -99,7 +99,7 @@ function NodeLinks(props: {
           </button>
         );
       })}
-      {names.length > MOST && <span>+{names.length - MOST}</span>}
+      {names.length > MAX_NODES && <span>+{names.length - MAX_NODES}</span>}
     </>
   );
 }

@@ -9,7 +9,7 @@ import type { IViewContext } from '../../views';
 import { modeTitle, stageTitle, swatchTitle } from '../words';
 import { formatCount } from '../../../words/format';
 
-const AT_FIRST = 12;
+const INITIAL_ROWS = 12;
 
 /**
  * In a narrower pane the legend would cover the graph: it begins folded.
@@ -56,7 +56,7 @@ export function Legend(props: {
   }, []);
   const { mode } = coloring;
   const used = coloring.swatches.filter(({ count }) => count > 0);
-  const shown = isAll ? used : used.slice(0, AT_FIRST);
+  const shown = isAll ? used : used.slice(0, INITIAL_ROWS);
   const Caret = isOpen ? caretDownIcon : caretRightIcon;
   const stop = (event: React.SyntheticEvent) => event.stopPropagation();
   return (
@@ -101,14 +101,14 @@ export function Legend(props: {
             ))}
           </ul>
           {used.length === 0 && <p>{whyNone(props)}</p>}
-          {used.length > AT_FIRST && (
+          {used.length > INITIAL_ROWS && (
             <button type="button" onClick={() => setAll(!isAll)}>
               {isAll
                 ? trans.__('Show fewer')
-                : trans.__('%1 more', used.length - AT_FIRST)}
+                : trans.__('%1 more', used.length - INITIAL_ROWS)}
             </button>
           )}
-          {mode === 'change' && <Removed {...props} />}
+          {mode === 'change' && <RemovedNodes {...props} />}
         </div>
       )}
     </div>
@@ -146,7 +146,7 @@ function whyNone({
 /**
  * The nodes that nothing comes from any more.
  */
-function Removed(props: {
+function RemovedNodes(props: {
   prepared: IPrepared;
   context: IViewContext;
 }): JSX.Element | null {

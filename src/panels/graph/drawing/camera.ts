@@ -1,14 +1,14 @@
 import type { IBox } from '../../../graph/paint/scene';
 import type { IViewport } from '../../../graph/paint/tiles';
 
-const LEAST = 0.004;
-const MOST = 4;
+const MIN_SCALE = 0.004;
+const MAX_SCALE = 4;
 const MARGIN = 24;
 
 /**
  * From this scale on, names can be read.
  */
-const READABLE = 0.42;
+const READABLE_SCALE = 0.42;
 
 /**
  * What part of a layout is on the screen.
@@ -35,7 +35,7 @@ export class Camera implements IViewport {
    * Zoom so that a point of the screen stays.
    */
   zoom(factor: number, x: number, y: number): void {
-    const scale = Math.max(LEAST, Math.min(MOST, this.scale * factor));
+    const scale = Math.max(MIN_SCALE, Math.min(MAX_SCALE, this.scale * factor));
     const at = this.toLayout(x, y);
     this.scale = scale;
     this.x = at.x - x / scale;
@@ -56,7 +56,10 @@ export class Camera implements IViewport {
     width: number,
     height: number
   ): void {
-    this.scale = Math.max(LEAST, Math.min(1, wholly(layout, width, height)));
+    this.scale = Math.max(
+      MIN_SCALE,
+      Math.min(1, scaleToFit(layout, width, height))
+    );
     this.center(layout.width / 2, layout.height / 2, width, height);
   }
 
@@ -96,7 +99,7 @@ export class Camera implements IViewport {
    * Whether a box and a margin can be on the screen as a whole, and be read.
    */
   holds(box: IBox, width: number, height: number): boolean {
-    return wholly(box, width, height) >= READABLE;
+    return scaleToFit(box, width, height) >= READABLE_SCALE;
   }
 
   /**
@@ -112,11 +115,11 @@ export class Camera implements IViewport {
       box.y - margin >= this.y &&
       box.x + box.width + margin <= this.x + width / this.scale &&
       box.y + box.height + margin <= this.y + height / this.scale;
-    if (isIn && this.scale >= READABLE) {
+    if (isIn && this.scale >= READABLE_SCALE) {
       return false;
     }
-    const scale = this.scale < READABLE ? 0.7 : this.scale;
-    this.scale = Math.min(scale, wholly(box, width, height));
+    const scale = this.scale < READABLE_SCALE ? 0.7 : this.scale;
+    this.scale = Math.min(scale, scaleToFit(box, width, height));
     this.center(box.x + box.width / 2, box.y + box.height / 2, width, height);
     return true;
   }
@@ -132,7 +135,7 @@ export class Camera implements IViewport {
       box.y >= this.y &&
       box.x + box.width <= this.x + width / this.scale &&
       box.y + Math.min(box.height, 40) <= this.y + height / this.scale;
-    if (isIn && this.scale >= READABLE) {
+    if (isIn && this.scale >= READABLE_SCALE) {
       return false;
     }
     this.scale = Math.max(this.scale, 0.7);
@@ -146,7 +149,7 @@ export class Camera implements IViewport {
 /**
  * The scale at which all of something and a margin fill the screen.
  */
-function wholly(
+function scaleToFit(
   size: { width: number; height: number },
   width: number,
   height: number

@@ -122,7 +122,7 @@ export function Drawing(props: {
         } else if (to === 'marked') {
           revealMarked(null);
         } else {
-          canvas.current!.reveal(picture.scene.seen(to));
+          canvas.current!.reveal(picture.scene.visibleItem(to));
         }
         goal.current = null;
       }
@@ -150,7 +150,7 @@ export function Drawing(props: {
   }, [selection, lit]);
   React.useEffect(() => {
     canvas.current?.setMarks({
-      focus: focus !== null && scene ? scene.seen(focus) : null,
+      focus: focus !== null && scene ? scene.visibleItem(focus) : null,
       isFocused,
       lit,
       hits,
@@ -164,7 +164,7 @@ export function Drawing(props: {
   function revealMarked(first: number | null): void {
     const nodes = [...lit].sort((a, b) => a - b);
     const marked = first === null ? nodes : [first, ...nodes];
-    const items = new Set(marked.map(node => scene?.seen(node) ?? node));
+    const items = new Set(marked.map(node => scene?.visibleItem(node) ?? node));
     if (scene) {
       canvas.current?.reveal(...items);
     } else if (items.size > 0 && !props.isFitted) {

@@ -12,7 +12,7 @@ export interface IGestures {
 /**
  * So far a pointer may stray and still click.
  */
-const STRAY = 4;
+const CLICK_TOLERANCE = 4;
 
 /**
  * Follow mouse, wheel, fingers and pen on an element.
@@ -51,7 +51,7 @@ export function followPointer(
     down.set(event.pointerId, at);
     if (others.length === 0) {
       strayed += Math.hypot(at.x - was.x, at.y - was.y);
-      if (strayed > STRAY) {
+      if (strayed > CLICK_TOLERANCE) {
         gestures.onLeave();
         gestures.onPan(at.x - was.x, at.y - was.y);
       }
@@ -67,7 +67,7 @@ export function followPointer(
   };
   const onUp = (event: PointerEvent) => {
     const wasDown = down.delete(event.pointerId);
-    if (wasDown && strayed <= STRAY && event.button === 0) {
+    if (wasDown && strayed <= CLICK_TOLERANCE && event.button === 0) {
       const { x, y } = place(event);
       gestures.onClick(x, y, false);
     }

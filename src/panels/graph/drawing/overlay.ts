@@ -62,10 +62,10 @@ export function paintOverlay(
     }
   };
   const seen = (nodes: Iterable<number>) =>
-    new Set([...nodes].map(node => scene.seen(node)));
+    new Set([...nodes].map(node => scene.visibleItem(node)));
   seen(marks.hits).forEach(item => ring(item, theme.hit, 2, 2));
   if (marks.hit !== null) {
-    ring(scene.seen(marks.hit), theme.hit, 3.5, 4);
+    ring(scene.visibleItem(marks.hit), theme.hit, 3.5, 4);
   }
   seen(marks.lit).forEach(item => ring(item, theme.brand, 2, 1));
   const { focus } = marks;
@@ -119,8 +119,8 @@ export function traceEdges(scene: Scene, focus: number | null): ITrace {
   const link = (a: number, b: number) => {
     const edges = scene.edgesBetween(a, b);
     edges.forEach(edge => ranges.push(starts[edge], starts[edge + 1]));
-    const from = scene.box(scene.seen(a));
-    const to = scene.box(scene.seen(b));
+    const from = scene.box(scene.visibleItem(a));
+    const to = scene.box(scene.visibleItem(b));
     if (edges.length === 0 && from && to && from !== to) {
       pairs.push(direct.length, direct.length + 4);
       direct.push(from.x + from.width / 2, from.y + from.height);

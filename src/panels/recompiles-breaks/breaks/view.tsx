@@ -10,7 +10,7 @@ import { eventCountsOf } from '../../../words/eventCounts';
 /**
  * So many breaks are shown at once.
  */
-const CARDS = 50;
+const MAX_CARDS = 50;
 
 /**
  * Where Dynamo ended a graph before the function did, and why.
@@ -62,7 +62,7 @@ export class BreaksView extends ReportView<VariantReport> {
   protected present(variant: VariantReport): JSX.Element {
     const { trans } = this;
     const breaks = variant.breaks;
-    const shown = this._isWhole ? breaks : breaks.slice(0, CARDS);
+    const shown = this._isWhole ? breaks : breaks.slice(0, MAX_CARDS);
     return (
       <>
         {this._summary(variant)}

@@ -29,8 +29,8 @@ export interface ITimeline {
  * be hit, and read where there is room.
  */
 const BAR = 5;
-const LEAST = 14;
-const MOST = 120;
+const MIN_WIDTH = 14;
+const MAX_WIDTH = 120;
 const GAP = 6;
 
 /**
@@ -49,7 +49,7 @@ export function layOut(frames: readonly IFrame[], width: number): ITimeline {
   // Half of the width tells of cost, the other half is room to read.
   const scale = total > 0 ? width / 2 / total : 0;
   const fair = width / 2 / Math.max(1, inOrder.length) - GAP;
-  const least = Math.max(LEAST, Math.min(MOST, fair));
+  const least = Math.max(MIN_WIDTH, Math.min(MAX_WIDTH, fair));
   const places = new Map<Compilation, { left: number; width: number }>();
   let left = 0;
   for (const compilation of inOrder) {

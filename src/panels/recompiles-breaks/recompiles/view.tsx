@@ -17,7 +17,7 @@ import { eventCountsOf } from '../../../words/eventCounts';
 /**
  * So many cards of a frame are shown at once.
  */
-const CARDS = 20;
+const MAX_CARDS = 20;
 
 /**
  * What was compiled again, why, what that cost, and what to change.
@@ -67,7 +67,7 @@ export class RecompilesView extends ReportView<VariantReport> {
     return (
       <>
         {this._summary(allFrames, again)}
-        {again.length === 0 && this._later()}
+        {again.length === 0 && this._laterRecompiles()}
         {again.length > 0 && (
           <>
             <Timeline
@@ -165,7 +165,7 @@ export class RecompilesView extends ReportView<VariantReport> {
   /**
    * Why calls after the inspected one recompile, and what to change.
    */
-  private _later(): JSX.Element | null {
+  private _laterRecompiles(): JSX.Element | null {
     const { causes = [], remedy } = eventCountsOf(this.model).recompiles ?? {};
     return causes.length > 0 || remedy ? (
       <div className="jp-Compilescope-cards">
@@ -198,11 +198,11 @@ export class RecompilesView extends ReportView<VariantReport> {
     const again = frame.compilations.filter(
       compilation => compilation.recompile
     );
-    const isWhole = again.length <= CARDS || this._isWhole;
+    const isWhole = again.length <= MAX_CARDS || this._isWhole;
     const cards = isWhole
       ? again
       : again.filter(
-          (compilation, index) => index < CARDS || compilation.id === shown
+          (compilation, index) => index < MAX_CARDS || compilation.id === shown
         );
     return (
       <div className="jp-Compilescope-cards">

@@ -9,7 +9,7 @@ import { Symbols } from './symbols';
 /**
  * So many decisions are shown at once.
  */
-const CARDS = 50;
+const MAX_CARDS = 50;
 
 /**
  * The sizes that a compilation leaves open, and what torch decided about them.
@@ -52,7 +52,9 @@ export class ShapesView extends ReportView<Compilation> {
     const { context, trans } = this;
     const place = JSON.stringify([this.model.subject, variant, compilation]);
     const shown =
-      this._whole === place ? shape_decisions : shape_decisions.slice(0, CARDS);
+      this._whole === place
+        ? shape_decisions
+        : shape_decisions.slice(0, MAX_CARDS);
     return (
       <>
         {symbols.length > 0 && (

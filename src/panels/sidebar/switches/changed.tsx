@@ -12,7 +12,7 @@ import type { IPartProps, ISidebarState } from '../types';
  * in which alone the variant differs from what it is compared with, else below
  * all of them.
  */
-export function Changed(
+export function ChangeSummary(
   props: IPartProps & {
     /**
      * The switch that it stands below; null below all.

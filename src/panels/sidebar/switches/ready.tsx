@@ -5,7 +5,10 @@ import type { IPartProps } from '../types';
 /**
  * Below `cpp_wrapper`: that a flip shows its code at once, where it does.
  */
-export function Ready({ state, trans }: IPartProps): JSX.Element | null {
+export function CodeReadyNote({
+  state,
+  trans
+}: IPartProps): JSX.Element | null {
   const { report, requested } = state;
   const other = { ...requested, cpp_wrapper: !requested.cpp_wrapper };
   if (!report?.ready.some(variant => isSameVariant(variant, other))) {

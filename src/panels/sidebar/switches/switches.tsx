@@ -1,6 +1,6 @@
 import * as React from 'react';
-import { Changed } from './changed';
-import { Ready } from './ready';
+import { ChangeSummary } from './changed';
+import { CodeReadyNote } from './ready';
 import type { IPartProps } from '../types';
 import { Section } from '../section';
 import { TargetSwitch } from './target';
@@ -50,8 +50,8 @@ export function Switches(props: IPartProps): JSX.Element {
           isDisabled={isOff}
           onChange={cpp_wrapper => actions.setRequested({ cpp_wrapper })}
         />
-        <Ready {...props} />
-        <Changed {...props} at="cpp_wrapper" />
+        <CodeReadyNote {...props} />
+        <ChangeSummary {...props} at="cpp_wrapper" />
         <Select
           name="mode"
           title={isOff ? off : trans.__('What Inductor optimizes for')}
@@ -62,7 +62,7 @@ export function Switches(props: IPartProps): JSX.Element {
             actions.setRequested({ mode: mode === 'default' ? null : mode })
           }
         />
-        <Changed {...props} at="mode" />
+        <ChangeSummary {...props} at="mode" />
         <Segments
           name="dynamic"
           title={trans.__(
@@ -77,7 +77,7 @@ export function Switches(props: IPartProps): JSX.Element {
           isDisabled={isEager}
           onChange={dynamic => actions.setRequested({ dynamic })}
         />
-        <Changed {...props} at="dynamic" />
+        <ChangeSummary {...props} at="dynamic" />
         <Toggle
           name="fullgraph"
           title={trans.__('Make a graph break an error')}
@@ -85,7 +85,7 @@ export function Switches(props: IPartProps): JSX.Element {
           isDisabled={isEager}
           onChange={fullgraph => actions.setRequested({ fullgraph })}
         />
-        <Changed {...props} at="fullgraph" />
+        <ChangeSummary {...props} at="fullgraph" />
         <Select
           name="backend"
           title={trans.__('What compiles the graphs')}
@@ -93,7 +93,7 @@ export function Switches(props: IPartProps): JSX.Element {
           values={choices.backends}
           onChange={backend => actions.setRequested({ backend })}
         />
-        <Changed {...props} at="backend" />
+        <ChangeSummary {...props} at="backend" />
         <TargetSwitch
           choices={choices}
           value={requested.target}
@@ -101,8 +101,8 @@ export function Switches(props: IPartProps): JSX.Element {
           onChange={target => actions.setRequested({ target })}
           trans={trans}
         />
-        <Changed {...props} at="target" />
-        <Changed {...props} at={null} />
+        <ChangeSummary {...props} at="target" />
+        <ChangeSummary {...props} at={null} />
       </fieldset>
     </Section>
   );

@@ -12,7 +12,7 @@ export function title({ title, arch }: TargetSummary): string {
 /**
  * The estimated time of a call, marked as no measurement.
  */
-export function Estimated(props: {
+export function EstimatedTime(props: {
   target: TargetSummary;
   trans: TranslationBundle;
 }): JSX.Element {
@@ -46,7 +46,7 @@ export function wasChecked({ checks }: TargetSummary): boolean {
 /**
  * Whether the kernels computed what they should under the interpreter.
  */
-export function Checked(props: {
+export function CheckOutcome(props: {
   target: TargetSummary;
   trans: TranslationBundle;
 }): JSX.Element {

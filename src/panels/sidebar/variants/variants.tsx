@@ -10,7 +10,7 @@ import {
 import { speedupClass } from '../../common/speedup';
 import { Processes } from './processes';
 import { Section } from '../section';
-import { Checked, Estimated, title, wasChecked } from './targetCells';
+import { CheckOutcome, EstimatedTime, title, wasChecked } from './targetCells';
 import type { IPartProps } from '../types';
 import { DeclaredCells, declaredHeads } from '../../common/tables/declared';
 import { TableHead } from '../../common/tables/figures';
@@ -19,7 +19,7 @@ import { TABLES } from '../../../words/tables';
 /**
  * A title of more letters has a line of its own where the sidebar is narrow.
  */
-const LONG = 14;
+const LONG_TITLE = 14;
 
 /**
  * The style sheet aligns these columns.
@@ -115,7 +115,7 @@ export function Variants({
                 variant={variant}
                 title={title}
                 isEstimated={isEstimated}
-                isLong={!isEstimated && title.length > LONG}
+                isLong={!isEstimated && title.length > LONG_TITLE}
                 side={
                   variant.name === left
                     ? trans.__('left')
@@ -167,9 +167,9 @@ function Row(props: {
   const time = (
     <td title={interval ?? undefined}>
       {target && isEstimated ? (
-        <Estimated target={target} trans={trans} />
+        <EstimatedTime target={target} trans={trans} />
       ) : (
-        latency || <None />
+        latency || <Dash />
       )}
       {interval && !variant.latency.includes('–') && (
         <span className="jp-Compilescope-interval">{interval}</span>
@@ -210,7 +210,7 @@ function Row(props: {
                 </span>
               )}
               {target && !isEstimated && (
-                <Estimated target={target} trans={trans} />
+                <EstimatedTime target={target} trans={trans} />
               )}
               <span className="jp-Compilescope-stage">
                 {/* Its name, by which pickers and code call it. */}
@@ -240,7 +240,7 @@ function Row(props: {
                   {trans.__('baseline')}
                 </span>
               ) : (
-                (speedup?.text ?? <None />)
+                (speedup?.text ?? <Dash />)
               )}
             </td>
           ),
@@ -250,14 +250,14 @@ function Row(props: {
           calls: false,
           warmup: false,
           compile: (
-            <td>{compile_s === null ? <None /> : formatSeconds(compile_s)}</td>
+            <td>{compile_s === null ? <Dash /> : formatSeconds(compile_s)}</td>
           ),
           accurate: (
             <td>
               {target && accurate === null ? (
-                <Checked target={target} trans={trans} />
+                <CheckOutcome target={target} trans={trans} />
               ) : accurate === null ? (
-                <None />
+                <Dash />
               ) : accurate ? (
                 <span
                   className="jp-mod-ok"
@@ -289,6 +289,6 @@ function Row(props: {
   );
 }
 
-function None(): JSX.Element {
+function Dash(): JSX.Element {
   return <span className="jp-Compilescope-muted">–</span>;
 }

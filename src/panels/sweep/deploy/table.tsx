@@ -7,7 +7,7 @@ import {
   formatMicroseconds,
   formatSeconds
 } from '../../../words/format';
-import { Absent } from '../../common';
+import { AbsentValue } from '../../common';
 import { SpeedupText } from '../../common/speedup';
 import { DeclaredCells, declaredHeads } from '../../common/tables/declared';
 import { Figures } from '../../common/tables/figures';
@@ -179,7 +179,7 @@ function Figure(props: {
   const { value, format, why = '', more, title } = props;
   return (
     <td className="jp-mod-number" title={title || undefined}>
-      {value === null ? <Absent why={why} /> : format(value)}
+      {value === null ? <AbsentValue why={why} /> : format(value)}
       {value !== null && more && (
         <span className="jp-Compilescope-wayMore">{more}</span>
       )}
