@@ -24,8 +24,8 @@ import torch
 from compilescope.analysis.guards.guard_tree import parse_guards
 from compilescope.guards.reported_costs import SECONDS
 from compilescope.measure.guard_costs import measure_guards
-from compilescope.torch_api.guards import keeping as guard_keeping
-from compilescope.torch_api.guards.keeping import KeptGuards, keeping
+from compilescope.torch_api.guards import guard_managers as guard_keeping
+from compilescope.torch_api.guards.guard_managers import KeptGuards, keeping
 
 
 def main() -> None:

@@ -204,9 +204,9 @@ def _kinds(phases: list[Any]) -> list[str]:
 
 @row("settings that change a first call")
 def _cold() -> str:
-    from compilescope.torch_api.inductor import cold_switches
+    from compilescope.torch_api.inductor import first_call_settings
 
-    switches = cold_switches.switches(cs.Variant(cpp_wrapper=True), "cpu")
+    switches = first_call_settings.switches(cs.Variant(cpp_wrapper=True), "cpu")
     return f"{sum(not item.why for item in switches)}"
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from ..capture.records import Record
 from ..report import CacheEvent, Compilation, Node, SourceLine
-from .absent import explain, uncached
+from .absent_artifacts import explain, uncached
 from .generated_code import Generated, generate
 from .graphs.decompositions import find_decompositions
 from .graphs.origins import find_origins

@@ -63,8 +63,8 @@ def inspect(
     >>> report.variant("cpp").stage
     'sources'
     """
+    from ..report.argument_checks import check_flag
     from ..report.callers import line_of
-    from ..report.given_values import check_flag
     from ..session.lazy import session  # torch is loaded here, not when a saved report is opened
     from ..views.progress import Line
 
@@ -164,7 +164,7 @@ def chart(report: Report, what: str = "latency") -> Figure:
     >>> figure.data[0].type
     'bar'
     """
-    from ..report.given_values import check_report, check_text
+    from ..report.argument_checks import check_report, check_text
     from ..views.charts import chart as draw
 
     check_report(report)
@@ -233,7 +233,7 @@ def reproducer(
     True
     """
     from ..progress.progress import Progress
-    from ..report.given_values import check_flag, check_report, check_text
+    from ..report.argument_checks import check_flag, check_report, check_text
     from ..reproducers.program import Request
     from ..reproducers.reproduce import reproduce
     from ..views.progress import Line

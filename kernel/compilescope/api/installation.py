@@ -66,7 +66,7 @@ def configure(*, ahead_mb: float) -> None:
     --------
     >>> cs.configure(ahead_mb=32)
     """
-    from ..report.given_values import check_number
+    from ..report.argument_checks import check_number
     from ..session.lazy import session
 
     check_number("ahead_mb", ahead_mb, "megabytes: 32, or 0 for nothing", zero=True)

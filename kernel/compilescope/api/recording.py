@@ -104,7 +104,7 @@ def budget(
     ...     result = compiled(x)
     """
     from ..budgets.budget import Budget, check
-    from ..report.saving.given_files import report_path
+    from ..report.saving.path_checks import report_path
 
     # Before the block: an error after it would hide the limit that is exceeded.
     target = None if page is None else report_path(page)

@@ -103,8 +103,8 @@ def sweep(
     from ..views.progress import Line
 
     the_session = session()
-    from ..report.given_values import check_function
-    from ..report.saving.given_files import given_path
+    from ..report.argument_checks import check_function
+    from ..report.saving.path_checks import given_path
     from ..sweep.result import SweepResult
     from ..sweep.settings import Settings
     from ..sweep.wait import follow
@@ -175,7 +175,7 @@ def plan_sweep(
     >>> cs.plan_sweep(folder / "plan.json", fn, (x,), variants=cs.grid()).name
     'plan.json'
     """
-    from ..report.saving.given_files import given_path
+    from ..report.saving.path_checks import given_path
     from ..sweep import plan_file
     from ..sweep.settings import Settings
 
@@ -235,7 +235,7 @@ def grid(
     session()
     from ..inspection.variants import check, name_of, parse
     from ..report import Variant
-    from ..report.given_values import check_mapping, listed
+    from ..report.argument_checks import check_mapping, listed
 
     values = {
         "modes": modes,

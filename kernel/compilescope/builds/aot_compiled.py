@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..analysis.absent import SILENT
+from ..analysis.absent_artifacts import SILENT
 from ..analysis.assemble import assemble
 from ..capture.live import loaded_files
 from ..capture.records import Record

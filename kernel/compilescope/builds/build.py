@@ -27,10 +27,10 @@ from ..report.problem import Problem
 from ..report.variant import Variant
 from ..torch_api.dynamo.compile_variant import compile_callable, given_by
 from ..torch_api.dynamo.compiled_graphs import KeptLayers
+from ..torch_api.dynamo.disabled_compile import other_backend, turned_off
 from ..torch_api.dynamo.process_state import begin
-from ..torch_api.dynamo.turned_off import other_backend, turned_off
 from ..torch_api.failures import failures
-from ..torch_api.guards.keeping import KeptGuards, keeping
+from ..torch_api.guards.guard_managers import KeptGuards, keeping
 from ..torch_api.inductor.autotuning import logging_autotuning
 from ..torch_api.inductor.backward_provenance import backward_mapped
 from ..torch_api.inductor.buffer_nodes import buffers_noted

@@ -26,12 +26,12 @@ from ..torch_api.dynamo.compile_variant import (
     guard_filter,
     settings_of,
 )
+from ..torch_api.dynamo.disabled_compile import other_backend, turned_off
 from ..torch_api.dynamo.process_state import begin, isolated
-from ..torch_api.dynamo.turned_off import other_backend, turned_off
 from ..torch_api.failures import failures
-from ..torch_api.guards.keeping import KeptGuards, keeping
+from ..torch_api.guards.guard_managers import KeptGuards, keeping
+from ..torch_api.guards.guard_timing import untimed
 from ..torch_api.guards.size_guard_lines import SizeGuards
-from ..torch_api.guards.untimed import untimed
 from ..torch_api.inductor import workers
 from ..torch_api.inductor.codegen import Capture, CapturingBackend
 from ..torch_api.inductor.dynamic_results import uses_aot_autograd

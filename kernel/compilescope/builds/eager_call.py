@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from ..isolation.user_state import Snapshot
+from ..measure.call_in_context import Surrounded
 from ..measure.stopwatch import Call
-from ..measure.surrounded import Surrounded
 from ..report.problem import Problem, in_short
 from .subject_error import CALL_ERRORS, SubjectError
 

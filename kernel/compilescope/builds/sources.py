@@ -32,7 +32,7 @@ from ..torch_api.inductor.equal_kernels import EqualKernels
 from ..torch_api.inductor.inductor_warnings import collecting_warnings
 from ..torch_api.inductor.wrappers.other_wrapper import ADDED, RENEWED, OtherWrapper, may_share
 from ..torch_api.trace.graphs import collecting
-from ..torch_api.trace.shown_ids import shown
+from ..torch_api.trace.log_compile_ids import shown
 from .capture_graphs import Captured
 from .cuda_graph_counts import predict_outcome
 from .pregenerated_code import Generated, is_on, key_of_settings

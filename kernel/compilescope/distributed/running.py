@@ -22,8 +22,8 @@ from ..processes.runner import Ended, Limits, describe_exit, run
 from ..processes.torchrun import AgentStore, Torchrun, torchrun_environment
 from ..progress.progress import Monitor
 from ..report import Report, Subject
+from ..report.argument_checks import check_count, check_function, check_number, check_text
 from ..report.errors import CompilescopeError
-from ..report.given_values import check_count, check_function, check_number, check_text
 from ..report.problem import Problem
 from ..report.saving.storage import from_json
 from ..report.subjects.ranks import Rank

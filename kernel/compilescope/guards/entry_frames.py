@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from ..torch_api.guards.keeping import KeptGuards
+from ..torch_api.guards.guard_managers import KeptGuards
 from ..torch_api.trace import compiled_callable
 
 

@@ -19,7 +19,7 @@ from ..report import Compilation, Guard
 from ..report.errors import CompilescopeError
 from ..report.what_if import GuardOutcome, WhatIf
 from ..subject import arguments
-from ..torch_api.guards.keeping import KeptGuards, global_modes, recompile_limit
+from ..torch_api.guards.guard_managers import KeptGuards, global_modes, recompile_limit
 from ..torch_api.guards.size_guard_lines import SizeGuards
 from ..torch_api.trace import compiled_callable
 from .entry_frames import EntryFrame, entry_frames

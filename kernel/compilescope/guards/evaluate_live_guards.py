@@ -18,7 +18,7 @@ from ..report.what_if import WhatIf
 from ..subject.subject import name_of, unwrap
 from ..subject.typed_arguments import evaluate_arguments
 from ..torch_api.dynamo import skipping
-from ..torch_api.guards.keeping import live_guards, recompile_limit
+from ..torch_api.guards.guard_managers import live_guards, recompile_limit
 from ..torch_api.trace import compiled_callable
 from .entry_frames import entry_functions
 from .evaluate_guards import evaluate_guards

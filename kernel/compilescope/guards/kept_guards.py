@@ -9,7 +9,7 @@ import msgspec
 
 from ..isolation.code_swap import CodeCopies, CodeSet
 from ..report import Compilation
-from ..torch_api.guards.keeping import KeptGuards, forget_compiled
+from ..torch_api.guards.guard_managers import KeptGuards, forget_compiled
 from ..torch_api.guards.size_guard_lines import SizeGuards
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from ..analysis.guards.conditions import add_conditions
 from ..measure.guard_costs import GuardCosts, measure_guards
 from ..report import Compilation, Guard, GuardManager
-from ..torch_api.guards.keeping import KeptGuards
+from ..torch_api.guards.guard_managers import KeptGuards
 from ..torch_api.guards.trees import TreeNode, nodes_of, printed_lines
 
 SECONDS = 0.3

@@ -43,7 +43,7 @@ from ..subject.functions import functions_of
 from ..subject.subject import describe, unwrap
 from ..subject.typed_arguments import evaluate_arguments
 from ..targets import target_variants
-from ..torch_api.dynamo.written_settings import written
+from ..torch_api.dynamo.compile_arguments import written
 from ..torch_api.inductor import workers
 from ..torch_api.process.environment import environment
 from ..torch_api.trace.aot_compiled import aot_compiled

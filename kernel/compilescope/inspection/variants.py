@@ -10,14 +10,14 @@ from typing import Any
 import msgspec
 
 from ..report import AS_WRITTEN, IN_CELL, Report, is_record
+from ..report.argument_checks import kind_of
 from ..report.errors import CompilescopeError
-from ..report.given_values import kind_of
 from ..report.problem import Problem
 from ..report.references import display, is_reference, refer, resolve
 from ..report.variant import Variant
 from ..targets import known_devices as known
 from ..torch_api.dynamo import compile_variant
-from ..torch_api.dynamo.written_settings import CompileArguments
+from ..torch_api.dynamo.compile_arguments import CompileArguments
 
 _SETTINGS: dict[str, tuple[tuple[type, ...], str]] = {
     "backend": ((str, type(None)), "the name of a backend, a function, or None for eager"),

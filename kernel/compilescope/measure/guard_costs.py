@@ -23,7 +23,7 @@ from typing import Any
 
 import msgspec
 
-from ..torch_api.guards.keeping import KeptGuards, idle_check
+from ..torch_api.guards.guard_managers import KeptGuards, idle_check
 from ..torch_api.guards.trees import Clone, TreeNode, nodes_of
 from ..torch_api.guards.values import NoValue, values_of
 from .garbage_collection import gc_disabled

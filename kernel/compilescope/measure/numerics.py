@@ -13,7 +13,7 @@ import torch
 
 from ..analysis.figures.wording import count
 from ..report import OutputError
-from ..report.given_values import kind_of
+from ..report.argument_checks import kind_of
 from ..report.measurements.accuracy import NOT_FINITE
 from ..report.problem import message_of
 from ..torch_api.operators import tensors

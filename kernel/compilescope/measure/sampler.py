@@ -34,10 +34,10 @@ from ..analysis.figures.intervals import median_interval, ratio
 from ..analysis.figures.speedups import speedup
 from ..report import RatioAtRound, Timing
 from ..report.measurements.timings import Keeping
+from .call_in_context import entered
 from .garbage_collection import gc_disabled
 from .other_load import OtherLoad
 from .stopwatch import Call, Reading, Stopwatch, stopwatch_for
-from .surrounded import entered
 
 BASELINE = "eager"
 

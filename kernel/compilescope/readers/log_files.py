@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from ..report import Problem
 from ..report.errors import CompilescopeError
-from ..report.saving.given_files import reading
+from ..report.saving.path_checks import reading
 
 _RANK = re.compile(r"rank_?(\d{1,9})")
 _NAMED = 3

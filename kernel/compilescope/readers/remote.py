@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from ..report.errors import CompilescopeError
-from ..report.saving.given_files import given_path
+from ..report.saving.path_checks import given_path
 from .log_files import is_log
 
 _ADDRESS = re.compile(r"[a-zA-Z][\w+.-]+://")

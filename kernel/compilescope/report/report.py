@@ -28,8 +28,8 @@ from .measurements.timings import Peaks
 from .overview import Overview
 from .problem import Problem, Struct
 from .provided_functions import completing, concluding, panels, renderers
-from .saving.given_files import report_path, write_whole
 from .saving.packed_graphs import pack_compilations
+from .saving.path_checks import report_path, write_whole
 from .subjects.ranks import Rank
 from .subjects.subject import Subject
 from .subjects.traces import TraceSummary
@@ -266,7 +266,7 @@ class Report(Struct, kw_only=True):
         >>> report.save(folder / "run.html").name
         'run.html'
         """
-        from .given_values import check_flag
+        from .argument_checks import check_flag
 
         path = report_path(path)
         check_flag("redact", redact)

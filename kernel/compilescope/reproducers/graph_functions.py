@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from ..report import Graph, Node
-from ..report.saving.left_out import lacks_constants
+from ..report.saving.redaction_mark import lacks_constants
 
 RANDOM = re.compile(
     r"\b(inductor_random|inductor_randint|inductor_lookup_seed\w*|inductor_seeds?|rand\w*|normal\w*|"

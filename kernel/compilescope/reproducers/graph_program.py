@@ -11,7 +11,7 @@ from ..analysis.text.sizes import UnknownSize, size_of
 from ..report import Compilation, Graph, Node, Report, VariantReport
 from ..report.errors import CompilescopeError
 from ..report.references import is_reference, name_of
-from ..report.saving.left_out import lacks_constants
+from ..report.saving.redaction_mark import lacks_constants
 from .graph_functions import RANDOM, as_python, forward_of, index_bounds
 from .program import Program
 from .program_parts import (

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from ..report.saving.given_files import given_path, write_whole, writing
+from ..report.saving.path_checks import given_path, write_whole, writing
 from .same_failure import DIFFERS
 
 TrialOutcome = Literal["agrees", "ran", "differs", "fails", "failed", "not tried"]

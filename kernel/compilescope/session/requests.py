@@ -10,8 +10,8 @@ from ..inspection.inspection import Inspection
 from ..jobs.runner import Kind, usual
 from ..progress.progress import Progress
 from ..report import Report
+from ..report.argument_checks import check_number, check_report, check_text
 from ..report.errors import CompilescopeError
-from ..report.given_values import check_number, check_report, check_text
 from ..report.variant import Variant
 from ..studies.options import names_of
 from ..studies.table import usual as usual_studies

@@ -10,11 +10,11 @@ from ..guards.evaluate_live_guards import evaluate_compilation, evaluate_compile
 from ..guards.kept_guards import by_report_id, report_ids
 from ..guards.reported_costs import add_fails
 from ..report import Report
+from ..report.argument_checks import check_function
 from ..report.errors import CompilescopeError
-from ..report.given_values import check_function
 from ..report.what_if import WhatIf
 from ..subject import notebook_globals
-from ..torch_api.guards.keeping import live_guards
+from ..torch_api.guards.guard_managers import live_guards
 from ..watching.watch import Watch
 from .requests import inspection_of
 from .session import Session

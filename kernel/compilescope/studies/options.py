@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
+from ..report.argument_checks import check_text
 from ..report.errors import CompilescopeError
-from ..report.given_values import check_text
 
 if TYPE_CHECKING:
     from ..report import VariantReport

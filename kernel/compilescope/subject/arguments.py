@@ -9,8 +9,8 @@ from typing import Any
 import torch
 
 from ..isolation.object_walk import cannot_rewind
+from ..report.argument_checks import kind_of
 from ..report.errors import CompilescopeError
-from ..report.given_values import kind_of
 from ..torch_api.operators import tensors
 
 INSPECT = "inspect({}, {})"

@@ -22,8 +22,8 @@ import torch
 from ..isolation.global_state import SavedModes
 from ..processes import runner
 from ..report import references
+from ..report.argument_checks import kind_of
 from ..report.errors import CompilescopeError
-from ..report.given_values import kind_of
 from ..torch_api.process import portable_settings
 from .arguments import check_types
 from .subject import describe, unwrap

@@ -10,8 +10,8 @@ from typing import Any
 from ..isolation.global_state import SavedModes
 from ..processes.runner import Limits
 from ..report import Report, Subject
+from ..report.argument_checks import check_arguments, check_function, check_mapping
 from ..report.errors import CompilescopeError
-from ..report.given_values import check_arguments, check_function, check_mapping
 from ..report.measurements.sweeps import Sweep, SweepCell
 from ..report.variant import Variant
 from ..subject import pickled_subject

@@ -17,8 +17,8 @@ from ..analysis.overview.sweep_verdicts import recommended
 from ..analysis.settings.variant_code import code_of
 from ..processes.folders import temporary
 from ..progress.history import History
+from ..report.argument_checks import check_count
 from ..report.errors import CompilescopeError
-from ..report.given_values import check_count
 from ..report.measurements.sweeps import SweepCell
 from ..report.problem import Problem
 from ..report.units import rough_duration

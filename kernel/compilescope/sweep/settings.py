@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..processes.runner import Limits
-from ..report.given_values import check_flag, check_number, check_text
+from ..report.argument_checks import check_flag, check_number, check_text
 
 
 @dataclass(frozen=True, kw_only=True)

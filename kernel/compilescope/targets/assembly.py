@@ -17,7 +17,7 @@ from .assembly_request import (
     AssemblyRequest,
     RequestedKernel,
 )
-from .only_triton import why_left_out
+from .unsupported_kernels import why_left_out
 from .worker_pool import WorkerPool
 
 LONG_TEXT = 100_000

@@ -21,7 +21,7 @@ class GraphsRequest(msgspec.Struct, kw_only=True):
 
 
 class GraphsReply(msgspec.Struct, kw_only=True):
-    """The graphs: a list of `torch_api.targets.lowered.LoweredGraph`, by pickle."""
+    """The graphs: a list of `torch_api.targets.described_graphs.LoweredGraph`, by pickle."""
 
     graphs: bytes
     why: str = ""

@@ -18,7 +18,7 @@ from ..report.problem import Problem
 from ..report.target import KernelCheck
 from .check.bodies import body
 from .check_request import CheckReply, CheckRequest, GraphsReply, GraphsRequest, Limits
-from .only_triton import why_left_out
+from .unsupported_kernels import why_left_out
 from .worker_pool import WorkerPool
 
 OTHER_BODY = (

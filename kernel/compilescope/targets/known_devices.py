@@ -14,9 +14,9 @@ import msgspec
 import torch
 
 from ..report import devices as catalog
+from ..report.argument_checks import check_text
 from ..report.devices import Build, Device, Source
 from ..report.errors import CompilescopeError
-from ..report.given_values import check_text
 from ..torch_api.kernels.triton_versions import triton_of
 from ..torch_api.process import devices
 

@@ -7,14 +7,14 @@ import weakref
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from ..report.argument_checks import check_flag, check_function, check_mapping, check_text
 from ..report.errors import CompilescopeError
-from ..report.given_values import check_flag, check_function, check_mapping, check_text
 from ..report.tiers import TierName, Tiers
 from ..torch_api.dynamo import written_settings
 from ..torch_api.inductor import graph_recording
 from ..torch_api.inductor.both_wrappers import compiling, requirements
 from ..torch_api.inductor.both_wrappers.compiling import InterceptedGraph, Traits
-from ..torch_api.trace import compile_calls, shown_ids
+from ..torch_api.trace import compile_calls, log_compile_ids
 from . import graphs
 from .builder import builder
 from .cuda_graphs_tier import why_not_recorded
@@ -76,7 +76,7 @@ def compile_graph(
     tiers = parse(inductor_options.pop(OPTION, TIERS))
     settings = compiling.settings_of(mode, inductor_options)
     # An inspection shows and times the first tier: nothing may swap it meanwhile.
-    is_single = len(tiers) == 1 or compiling.is_cpp(settings) or shown_ids.is_inspection()
+    is_single = len(tiers) == 1 or compiling.is_cpp(settings) or log_compile_ids.is_inspection()
     if is_single or not _is_supported():
         return compiling.compile_plainly(graph, inputs, settings)
     records = tiers == ALL_TIERS

@@ -19,7 +19,7 @@ from ..analysis.figures.watch_words import watch_counts
 from ..analysis.problems.compile_failures import RaisedError
 from ..capture.stream import name_of
 from ..report import AS_WRITTEN, Report, SourceLine, Subject, VariantReport
-from ..report.given_values import check_number
+from ..report.argument_checks import check_number
 from ..report.subjects.watching import WatchState
 from ..report.tiers import GraphTiers, current
 from ..report.variant import Variant

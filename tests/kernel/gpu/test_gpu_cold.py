@@ -10,7 +10,7 @@ from compilescope.report.measurements.timings import HEADERS_KEPT
 from compilescope.session import requests
 from compilescope.session.session import Session
 from compilescope.studies.first_calls import cold
-from compilescope.torch_api.inductor.cold_switches import Switch, switches
+from compilescope.torch_api.inductor.first_call_settings import Switch, switches
 
 pytestmark = [
     pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU"),

@@ -16,7 +16,7 @@ from compilescope.guards.reported_costs import add_guard_costs
 from compilescope.measure import guard_costs
 from compilescope.measure.guard_costs import GuardCosts, measure_guards
 from compilescope.report import Compilation
-from compilescope.torch_api.guards.keeping import KeptGuards, idle_check, keeping
+from compilescope.torch_api.guards.guard_managers import KeptGuards, idle_check, keeping
 from compilescope.torch_api.guards.trees import Clone, nodes_of
 from torch._C._dynamo.guards import RootGuardManager
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import compilescope as cs
 import pytest
 import torch
-from compilescope.torch_api.guards.keeping import live_guards
+from compilescope.torch_api.guards.guard_managers import live_guards
 
 from ..what_if_subjects import Counting, X, times
 

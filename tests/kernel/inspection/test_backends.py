@@ -13,7 +13,7 @@ import pytest
 import torch
 from compilescope.report import Report, VariantReport
 from compilescope.session.session import get_session
-from compilescope.torch_api.trace.shown_ids import FIRST_FRAME, shown
+from compilescope.torch_api.trace.log_compile_ids import FIRST_FRAME, shown
 from compilescope.views.html import report as html
 from compilescope.views.text import report as text
 from torch._dynamo.backends.registry import list_backends

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 import torch
 from compilescope.analysis.figures.intervals import ratio
+from compilescope.measure.call_in_context import Surrounded
 from compilescope.measure.sampler import Sampler, _Series
 from compilescope.measure.stopwatch import HostStopwatch, Reading
-from compilescope.measure.surrounded import Surrounded
 
 
 class Machine(HostStopwatch):

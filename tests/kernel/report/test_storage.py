@@ -30,7 +30,7 @@ from compilescope.report import (
     VariantReport,
 )
 from compilescope.report.errors import CompilescopeError
-from compilescope.report.saving.given_files import write_whole
+from compilescope.report.saving.path_checks import write_whole
 from compilescope.report.saving.storage import complete, from_json
 from compilescope.report.variant import Variant
 from compilescope.reproducers.program import Reproducer

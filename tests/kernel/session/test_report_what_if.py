@@ -16,7 +16,7 @@ import torch
 from compilescope.report import IN_CELL
 from compilescope.report.what_if import WhatIf
 from compilescope.subject.typed_arguments import evaluate_arguments
-from compilescope.torch_api.guards.keeping import live_guards
+from compilescope.torch_api.guards.guard_managers import live_guards
 from compilescope.watching.running_code import watching
 
 from ..what_if_subjects import Counting, X, times
@@ -178,7 +178,7 @@ def test_kept_guards_hold_no_values_and_know_when_they_are_void() -> None:
     def adder(x: torch.Tensor) -> torch.Tensor:
         return x + 1
 
-    from compilescope.torch_api.guards.keeping import KeptGuards, keeping
+    from compilescope.torch_api.guards.guard_managers import KeptGuards, keeping
 
     kept_guards: list[KeptGuards] = []
     big, tensor = Big(), torch.randn(3)

@@ -16,7 +16,7 @@ from compilescope.report.problem import Problem
 from compilescope.session import requests
 from compilescope.session.session import Session
 from compilescope.studies.first_calls import cold
-from compilescope.torch_api.inductor.cold_switches import Switch, switches
+from compilescope.torch_api.inductor.first_call_settings import Switch, switches
 from compilescope.views.html import report as html
 from compilescope.views.text import report as text
 

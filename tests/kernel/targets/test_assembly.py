@@ -18,7 +18,7 @@ from compilescope.report import Compilation, Kernel, TargetReport, Variant, Vari
 from compilescope.targets.assembly import add_assembly
 from compilescope.targets.assembly_request import Assembled
 from compilescope.targets.known_devices import unavailable
-from compilescope.targets.only_triton import LIBRARY
+from compilescope.targets.unsupported_kernels import LIBRARY
 from compilescope.targets.worker import assembly_cache
 from compilescope.targets.worker_pool import shared_pool
 

@@ -24,9 +24,9 @@ from compilescope.targets.check_request import (
     GraphsRequest,
     Limits,
 )
-from compilescope.targets.only_triton import LIBRARY
+from compilescope.targets.unsupported_kernels import LIBRARY
 from compilescope.targets.worker_pool import shared_pool
-from compilescope.torch_api.targets.lowered import LoweredGraph
+from compilescope.torch_api.targets.described_graphs import LoweredGraph
 
 from . import check_subjects as subjects
 

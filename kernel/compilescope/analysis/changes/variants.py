@@ -9,8 +9,8 @@ from ...report import Change, Changes, KernelChange, Report, VariantReport, is_r
 from ...report.units import whole_number
 from ..figures.wording import count
 from ..wrapper.launches import codes_of
-from .beside_kernels import other_changes, switches, unapplied_settings
 from .kernels import kernel_changes
+from .other_changes import other_changes, switches, unapplied_settings
 from .same_code import wrapper_texts
 
 _INDUCTOR = {

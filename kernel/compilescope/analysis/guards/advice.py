@@ -16,9 +16,9 @@ import msgspec
 from ...report import Advice, Failure, SourceLine
 from .advice_names import Names, names_of
 from .compile_calls import with_dynamic
+from .expected_recompiles import normal_recompile
 from .frames import Caller
 from .general_advice import run_in_eager
-from .kinds_of_calls import normal_recompile
 from .number_uses import NumberUses
 from .other_changes import first_few, is_number, other_guards
 from .recompile_words import describe

@@ -31,9 +31,9 @@ from .cpp_wrapper_gain import (
 from .python_calls import against_python_calls
 from .ranked_suggestion import Ranked
 from .time_breakdown import parts_of_call
-from .unsettled import unsettled
 from .variants import distinct, eager_of, title, with_article
 from .verdict_helps import BEFORE, BREAKS, CPP, GRAPHS, GUARDS
+from .warm_up import unsettled
 
 MAX_SUGGESTIONS = 5
 

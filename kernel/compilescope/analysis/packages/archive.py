@@ -15,7 +15,7 @@ from typing import IO, Literal
 
 from ...report import Package, PackageFile
 from ...report.errors import CompilescopeError
-from ...report.saving.given_files import given_path, reading
+from ...report.saving.path_checks import given_path, reading
 from . import cpp
 from .package_words import add_package_words
 

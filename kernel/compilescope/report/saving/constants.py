@@ -14,8 +14,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from .left_out import CONSTANT
 from .literals import quoted
+from .redaction_mark import CONSTANT
 
 _FLOAT = re.compile(
     r"(?<![\w.])(\d+(?:\.\d*(?:[eE][+-]?\d+)?|[eE][+-]?\d+))(?=[fFjJ]?(?:[^\w.]|$))"

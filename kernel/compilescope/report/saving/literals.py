@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from .left_out import CONSTANT
+from .redaction_mark import CONSTANT
 
 _STRING = re.compile(r"(?<!\w)[bru]{0,2}('(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\")")
 _KEPT_BEFORE = ("L[", "G[", "_modules[", "_parameters[", "_buffers[", "tensor ", "set_stance(")

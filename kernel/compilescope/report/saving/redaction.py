@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from .constants import Constants
-from .left_out import CONSTANT
 from .literals import without_literals
+from .redaction_mark import CONSTANT
 
 _POSIX = re.compile(r"(?<![\w.:/<~-])~?(?:/[^\s/:\"'()<>|,;\\]+)+/([^\s/:\"'()<>|,;\\]*)")
 _WINDOWS = re.compile(r"(?<!\w)[A-Za-z]:(?:\\\\?[^\s\\:\"'()<>|,;]+)+\\\\?([^\s\\:\"'()<>|,;]*)")

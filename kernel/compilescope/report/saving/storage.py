@@ -14,9 +14,9 @@ from ..errors import CompilescopeError
 from ..measurements.recommendation import is_as_eager
 from ..provided_functions import completing
 from ..report import SCHEMA_VERSION, Report
-from .given_files import given_path, reading
 from .packed_graphs import unpack_compilations
 from .page_contents import report_in_page
+from .path_checks import given_path, reading
 
 _UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 """The errors of msgspec for text that is truncated, not text at all, or nested too deep."""

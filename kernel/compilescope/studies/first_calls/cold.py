@@ -18,7 +18,7 @@ from ...report.measurements.timings import AS_IT_IS, HEADERS_KEPT, ONCE_MORE
 from ...report.problem import Problem
 from ...report.variant import Variant
 from ...subject.subject import describe
-from ...torch_api.inductor.cold_switches import INDUCTOR, Switch, switches
+from ...torch_api.inductor.first_call_settings import INDUCTOR, Switch, switches
 from ..context import StudyContext
 from .cold_process import COMMAND, ColdResult
 from .processes import first_call, packed, task

@@ -6,7 +6,7 @@ import dataclasses
 import math
 from collections.abc import Mapping, Sequence
 
-from ...torch_api.targets.lowered import LoweredBuffer, LoweredGraph, Shape
+from ...torch_api.targets.described_graphs import LoweredBuffer, LoweredGraph, Shape
 
 
 def writes(graph: LoweredGraph) -> dict[str, list[LoweredBuffer]]:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from ...torch_api.targets.lowered import LoweredGraph, LoweredNode, NamedObject, Ref, Shape
+from ...torch_api.targets.described_graphs import LoweredGraph, LoweredNode, NamedObject, Ref, Shape
 
 _BY_DIMENSION = ("gather", "scatter", "index_select", "index_add", "index_copy", "index_fill")
 """Operators that take a tensor, one of its dimensions, and indices into that."""

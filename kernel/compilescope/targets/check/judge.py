@@ -21,13 +21,13 @@ import torch
 
 from ...measure import numerics
 from ...report.target import KernelCheck
+from ...torch_api.targets.described_graphs import LoweredBuffer, LoweredGraph, LoweredNode, Shape
 from ...torch_api.targets.interpreter import (
     CannotInterpretError,
     Kernel,
     KernelFaultError,
     OutOfTimeError,
 )
-from ...torch_api.targets.lowered import LoweredBuffer, LoweredGraph, LoweredNode, Shape
 from ..check_request import Limits
 from . import operators
 from .buffers import last

@@ -10,8 +10,8 @@ from typing import Any
 
 import torch
 
+from ...torch_api.targets.described_graphs import LoweredGraph, LoweredNode, NamedObject, Ref
 from ...torch_api.targets.interpreter import random_integers, random_numbers
-from ...torch_api.targets.lowered import LoweredGraph, LoweredNode, NamedObject, Ref
 from .errors import first_sentence
 from .examples import refs
 

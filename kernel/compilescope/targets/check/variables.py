@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from ...torch_api.targets.lowered import LoweredBuffer, LoweredGraph, Shape
+from ...torch_api.targets.described_graphs import LoweredBuffer, LoweredGraph, Shape
 from .buffers import writes
 
 

@@ -16,7 +16,7 @@ import torch
 from ...processes.folders import temporary
 from ...report.target import KernelCheck
 from ...torch_api.targets import interpreter
-from ...torch_api.targets.lowered import LoweredGraph, Shape
+from ...torch_api.targets.described_graphs import LoweredGraph, Shape
 from ..check import operators
 from ..check.bodies import body
 from ..check.cpu_wrapper import Wrapper

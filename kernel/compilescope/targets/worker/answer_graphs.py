@@ -17,7 +17,7 @@ from ...report.variant import Variant
 from ...torch_api.dynamo import compile_variant
 from ...torch_api.inductor import codegen, workers
 from ...torch_api.inductor.autotuning import logging_autotuning
-from ...torch_api.targets.lowered import LoweredGraph, collecting
+from ...torch_api.targets.described_graphs import LoweredGraph, collecting
 from .. import packed_call
 from ..check_request import GraphsReply, GraphsRequest
 from .answer_sources import captured_for

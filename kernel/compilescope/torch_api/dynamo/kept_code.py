@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from torch._C._dynamo.eval_frame import reset_code
 from torch._dynamo.resume_execution import ContinueExecutionCache
 
-from .leftovers import Finalizers
+from .retained_memory import Finalizers
 
 
 class _Name(NamedTuple):

@@ -25,9 +25,9 @@ import torch._dynamo.utils as dynamo_utils
 from torch._C._dynamo.eval_frame import _debug_get_cache_entry_list, reset_code
 from torch._dynamo import convert_frame, eval_frame, pgo
 
-from ..trace import shown_ids
-from ..trace.shown_ids import FIRST_FRAME
-from . import leftover_globals, leftovers
+from ..trace import log_compile_ids
+from ..trace.log_compile_ids import FIRST_FRAME
+from . import leftover_globals, retained_memory
 from .kept_code import KeptCode
 
 
@@ -46,8 +46,8 @@ def isolated(kept_code: KeptCode | None = None) -> Iterator[None]:
     """
     kept_code = kept_code or KeptCode()
     with contextlib.ExitStack() as stack:
-        stack.enter_context(leftovers.forgotten())
-        stack.enter_context(leftovers.settled(kept_code.finalizers))
+        stack.enter_context(retained_memory.forgotten())
+        stack.enter_context(retained_memory.settled(kept_code.finalizers))
         stack.enter_context(_counters())
         stack.enter_context(_automatic_dynamic())
         stack.enter_context(_backends())
@@ -58,7 +58,7 @@ def isolated(kept_code: KeptCode | None = None) -> Iterator[None]:
 
 def begin() -> None:
     """Starts a variant as in a fresh process, inside `isolated`: forgets the sizes seen so far."""
-    shown_ids.restart_numbering()
+    log_compile_ids.restart_numbering()
     if hasattr(pgo, "_CODE_STATE"):
         pgo._CODE_STATE = collections.defaultdict(pgo.CodeState)
 
@@ -138,7 +138,7 @@ def _counters() -> Iterator[None]:
     # used twice, neither one of the user's frames nor one of an earlier inspection.
     convert_frame.FRAME_COUNTER = max(_next_frame, frame_counter)
     try:
-        with uncounted(), shown_ids.shown():
+        with uncounted(), log_compile_ids.shown():
             yield
     finally:
         _next_frame = convert_frame.FRAME_COUNTER

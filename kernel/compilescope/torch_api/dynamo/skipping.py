@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import torch
 from torch._dynamo import convert_frame, eval_frame, trace_rules
 
-from ..guards.keeping import KeptGuards, recompile_limit
+from ..guards.guard_managers import KeptGuards, recompile_limit
 
 _TRIED = (
     "torch traced {name} and kept no compiled code: it may run in eager from now on, without being "

@@ -31,8 +31,8 @@ from torch._guards import CompileContext, CompileId, TracingContext, compile_con
 from torch._library.fake_class_registry import FakeScriptObject
 
 from ..dynamo import needed_run
-from ..dynamo.leftovers import forgotten
 from ..dynamo.process_state import uncounted
+from ..dynamo.retained_memory import forgotten
 from ..process.patching import patched
 from ..trace.thread_tracing import traced_unseen
 from ..trace.trace import listening

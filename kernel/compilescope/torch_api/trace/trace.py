@@ -17,10 +17,10 @@ from typing import Any, NamedTuple
 import torch
 from torch._logging import _internal, structured
 
-from . import shown_ids
+from . import log_compile_ids
 from .callers import with_caller
+from .log_compile_ids import FIRST_FRAME
 from .raising import with_raising
-from .shown_ids import FIRST_FRAME
 
 
 class Event(NamedTuple):
@@ -150,7 +150,7 @@ class _Handler(Handler):
             if self._is_ours():
                 event = raw(record)
                 if not self.shared:
-                    shown_ids.number_event(event.metadata)
+                    log_compile_ids.number_event(event.metadata)
                 self.sink(with_names(event))
         except Exception as error:  # noqa: BLE001 - must not reach the user's compilation
             self.failure = self.failure or error

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from compilescope.analysis.guards.kinds_of_calls import normal_recompile
+from compilescope.analysis.guards.expected_recompiles import normal_recompile
 from compilescope.report import Failure
 
 from .recompiling_programs import LENGTH, MODE, Program, advice_of, run, suggestions_of
