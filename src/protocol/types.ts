@@ -1396,7 +1396,7 @@ export interface JobChanged {
 }
 
 /**
- * A piece of work on the kernel's main thread, or beside it.
+ * A piece of work on the kernel's main thread, or on another one.
  */
 export interface JobState {
   id: string;
@@ -1951,7 +1951,7 @@ export interface Phase {
 }
 
 /**
- * Has a graph stay with a tier, or ends that.
+ * Pins a graph to a tier, or unpins it.
  */
 export interface PinTier {
   number: number;

@@ -1,4 +1,4 @@
-"""Records → compilations: the entry point of `analysis`."""
+"""Converts records to compilations: the entry point of `analysis`."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ _STAGE = "backward_post_grad"
 
 
 def complete(built: Compilation, sources: Compilation) -> None:
-    """Give a built compilation's backward kernels and launches the nodes that its sources name.
+    """Add to a build's backward kernels and launches the nodes that its sources name.
 
     Nothing is taken where the graphs' nodes, the kernels' code or the order of the launches differ.
     """

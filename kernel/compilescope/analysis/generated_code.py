@@ -1,4 +1,4 @@
-"""Inductor's units → code with regions, and its kernels."""
+"""Converts Inductor's units to generated code with its regions and kernels."""
 
 from __future__ import annotations
 

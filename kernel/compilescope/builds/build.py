@@ -193,7 +193,7 @@ def build(
 
 
 def _count_runs(built: Built) -> None:
-    """Notes how often the first call ran each compiled graph."""
+    """Records how often the first call ran each compiled graph."""
     runs: dict[str, int] = {}
     for kept in built.layers.graphs:
         if kept.direction != "backward":

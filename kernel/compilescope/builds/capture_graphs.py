@@ -75,7 +75,7 @@ class Captured(msgspec.Struct, kw_only=True):
         return self.askable.with_sizes(added)
 
     def fault(self, error: Exception) -> None:
-        """Notes that a graph could not be kept, for a reason other than the subject."""
+        """Records that a graph could not be kept, for a reason other than the subject."""
         self.problem = self.problem or fault(error)
 
 

@@ -65,7 +65,7 @@ def in_eager(attempt: Callable[[], _Result], snapshot: Snapshot) -> _Result:
 
 
 def partly_compiled(snapshot: Snapshot) -> list[Problem]:
-    """A note if eager calls what the user compiled inside the subject as it is."""
+    """A note if eager calls code that the user compiled inside the subject, still compiled."""
     failed = snapshot.inner.failed
     if not failed:
         return []

@@ -42,7 +42,7 @@ class Lowering:
         self._compilations: list[weakref.ref[Compilation]] = []
 
     def set_compilations(self, compilations: Sequence[Compilation]) -> None:
-        """Notes the compilations of a wrapper, once all of their graphs are complete."""
+        """Records the compilations of a wrapper, once all of their graphs are complete."""
         self._compilations = [weakref.ref(compilation) for compilation in compilations]
 
     def compilations(self) -> dict[str, Compilation]:

@@ -1,4 +1,4 @@
-"""torch's structured trace as records, while it happens."""
+"""Collects records from torch's structured trace while it is emitted."""
 
 from __future__ import annotations
 

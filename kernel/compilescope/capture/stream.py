@@ -98,7 +98,7 @@ class Stream:
         self.waiting += len(event.payload or "") + 500
 
     def put_code(self, torch_id: str, code: types.CodeType) -> None:
-        """Notes the code that was compiled, without keeping it alive."""
+        """Records the code that was compiled, without keeping it alive."""
         self._codes.append((torch_id, weakref.ref(code)))
 
     def group_events(self) -> None:

@@ -107,7 +107,7 @@ class Examination:
         return self._finished.is_set() or time.monotonic() >= self._end
 
     def checkup(self) -> Checkup:
-        """What is found by now; subjects under way are in ``waiting``."""
+        """The results so far; subjects that are being checked are in ``waiting``."""
         over = self.finished
         with self._lock:
             checks: list[Check] = []

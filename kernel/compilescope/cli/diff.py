@@ -236,7 +236,7 @@ def _worse(difference: ReportDifference, options: argparse.Namespace) -> list[st
 def _print_not_compared(
     differences: Sequence[ReportDifference], options: argparse.Namespace
 ) -> None:
-    """Says on standard error what --fail-on names and no variant has."""
+    """Prints to standard error what --fail-on names and no variant has."""
     variants = [variant for difference in differences for variant in difference.variants]
     figures = {figure.name for variant in variants for figure in variant.figures}
     missing = {

@@ -39,7 +39,7 @@ class JoinedPage:
         self.logs = logs if logs is not None else self._folder
 
     def end(self, title: str, *, failed: bool, redact: bool) -> Path | None:
-        """Note that this rank has ended, and write the page if it is the last one.
+        """Record that this rank has ended, and write the page if it is the last one.
 
         Parameters
         ----------

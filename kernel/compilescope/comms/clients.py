@@ -83,7 +83,7 @@ class Clients:
         self._lock = threading.Lock()
 
     def open(self, name: str, end: str, line: Line, *, follows: bool = True) -> None:
-        """Notes a client's line; ``end`` is "requests" or "events"."""
+        """Records a client's line; ``end`` is "requests" or "events"."""
         with self._lock:
             client = self._clients.setdefault(name, Client(follows=follows))
             setattr(client, end, line)
@@ -99,7 +99,7 @@ class Clients:
                     gone.close()
 
     def note_request(self, name: str) -> None:
-        """Notes that a client has sent a request."""
+        """Records that a client has sent a request."""
         with self._lock:
             if name in self._clients:
                 self._clients[name].last_request_at = time.monotonic()

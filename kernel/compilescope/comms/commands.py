@@ -136,7 +136,7 @@ def add_variant(session: Session, request: messages.AddVariant) -> messages.AddV
 
 
 def _code(job: Job | None) -> str:
-    """The code that starts a job; empty if the job runs beside the main thread."""
+    """The code that starts a job; empty if the job runs on another thread."""
     return "" if job is None or job.aside else _START
 
 

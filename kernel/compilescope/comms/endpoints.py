@@ -50,7 +50,7 @@ class Endpoints:
         manager.register_target(messages.EVENTS_TARGET, self._open_events)
 
     def close(self) -> None:
-        """Serves nobody any more."""
+        """Stops serving panels."""
         self._stop()
         self._stop_tiers()
         self._session.is_shown = lambda: False
@@ -180,7 +180,7 @@ def is_connected() -> bool:
 
 
 def stop() -> None:
-    """Serves nobody any more."""
+    """Stops serving panels."""
     global _endpoints
     if _endpoints is not None:
         _endpoints.close()

@@ -1,4 +1,4 @@
-"""Replies in parts: no message over the comm is longer than `MESSAGE_BYTES`."""
+"""Splits replies into parts, so that no message over the comm exceeds `MESSAGE_BYTES`."""
 
 from __future__ import annotations
 

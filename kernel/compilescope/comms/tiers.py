@@ -11,7 +11,7 @@ from . import messages
 
 
 def pin(_: Session | None, request: messages.PinTier) -> messages.TiersResult:
-    """Has a graph stay with a tier, or ends that."""
+    """Pins a graph to a tier, or unpins it."""
     # Where nothing was compiled in tiers, torch's compiler need not be imported to say so.
     loaded = sys.modules.get("compilescope.tiers.graphs")
     for graph in [] if loaded is None else loaded.every():

@@ -43,7 +43,7 @@ class EvaluableGuards(msgspec.Struct, kw_only=True):
         )
 
     def lighten(self) -> None:
-        """Drops what Dynamo compiled for the code, once nobody calls it any more."""
+        """Drops what Dynamo compiled for the code, once it is no longer called."""
         forget_compiled(self.code_set)
 
 

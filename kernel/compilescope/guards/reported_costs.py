@@ -71,7 +71,7 @@ def _put(compilation: Compilation, costs: GuardCosts) -> None:
 
 
 def add_fails(compilation: Compilation, compiled_guards: KeptGuards) -> None:
-    """Fills how often checks failed by now, from a live tree, which is only read."""
+    """Fills in how often checks failed so far, from a live tree, which is only read."""
     if compiled_guards.invalid():
         return
     for node, place, guards in _matched(compilation, nodes_of(compiled_guards.manager.root)):

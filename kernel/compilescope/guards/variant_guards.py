@@ -41,11 +41,11 @@ class VariantGuards:
         self._askable: dict[str, EvaluableGuards] = {}
 
     def add(self, variant: str, askable: EvaluableGuards) -> None:
-        """Takes a variant's guards; they take the place of earlier ones."""
+        """Adds a variant's guards in place of earlier ones."""
         self._askable[variant] = askable
 
     def lighten(self, but: Callable[[CodeSet], bool]) -> None:
-        """Lets go of what Dynamo compiled for variants that nobody calls any more.
+        """Frees what Dynamo compiled for variants that are no longer called.
 
         Parameters
         ----------

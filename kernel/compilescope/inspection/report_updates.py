@@ -73,7 +73,7 @@ def _place(variants: Sequence[VariantReport], name: str, order: Sequence[str]) -
 
 
 def _explain_failure(failed: VariantReport) -> None:
-    """Says of compilations without code that they failed, and why, and removes their guards.
+    """Marks compilations without code as failed, with the reason, and removes their guards.
 
     torch never installed those. If code exists but could not be built, they are the guards that it
     would have had.
@@ -135,7 +135,7 @@ def _lacks_backward(compilation: Compilation) -> bool:
 
 
 def put_timings(report: Report, timings: Mapping[str, Timing], but: Collection[str] = ()) -> None:
-    """Gives variants their timings, eager's to those that are not compiled.
+    """Adds timings to variants; those that are not compiled get eager's.
 
     Parameters
     ----------
@@ -175,7 +175,7 @@ def note_ended(report: Report, problem: Problem | None) -> None:
 
 
 def note_untimed(report: Report, names: Collection[str], problem: Problem) -> None:
-    """Says why variants that are built were not timed."""
+    """Adds the reason why variants that are built were not timed."""
     note_ended(report, problem)
     for variant in report.variants:
         if variant.name in names and variant.timing is None:
@@ -183,7 +183,7 @@ def note_untimed(report: Report, names: Collection[str], problem: Problem) -> No
 
 
 def note_evicted(report: Report, names: Collection[str], ready: Collection[str]) -> None:
-    """Says why some of the named variants are built and yet not timed."""
+    """Returns why some of the named variants are built and yet not timed."""
     for variant in report.variants:
         is_built = variant.stage == "built" and variant.requested.backend is not None
         is_evicted = is_built and variant.name in names and variant.name not in ready

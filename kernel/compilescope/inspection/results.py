@@ -75,7 +75,7 @@ class Results:
         self._changed(result.name)
 
     def expect(self, names: Sequence[str]) -> None:
-        """Says in which order new variants come; eager, their baseline, follows them."""
+        """Sets the order of new variants; eager, their baseline, follows them."""
         known = self._order
         self._order = [*known, *(name for name in [*names, EAGER] if name not in known)]
 
@@ -130,7 +130,7 @@ class Results:
             report_updates.add_earlier_variants(self._report, before, but, list(requested))
 
     def fault(self, error: Exception) -> None:
-        """Notes an error of compilescope, which ends the work on this report."""
+        """Records an error of compilescope, which ends the work on this report."""
         with self._lock:
             self._report.problems.append(fault(error))
         self._changed("")

@@ -41,7 +41,7 @@ class CodeCopies:
         return copies
 
     def install(self, code_set: CodeSet) -> None:
-        """Gives each function its code from the set."""
+        """Sets each function's code to that from the set."""
         for function, code in zip(self._functions, code_set, strict=True):
             function.__code__ = code
 
@@ -69,7 +69,7 @@ class CodeCopies:
 
 
 def note_copy(code: types.CodeType) -> None:
-    """Notes that code is not a function's own, even while the function has it."""
+    """Records that code is not a function's own, even while the function has it."""
     key = id(code)
     # By identity: a copy equals the code that it copies.
     _copies[key] = weakref.ref(code, lambda _: _copies.pop(key, None))

@@ -37,7 +37,7 @@ class InnerCompiled:
         return bool(self._codes) and not self.failed
 
     def keep_compiled(self, failed: str) -> None:
-        """From now on, they are called as they are, since calling them directly failed."""
+        """From now on they are called compiled, since calling them directly failed."""
         self.failed = failed
 
     @contextmanager

@@ -50,7 +50,7 @@ class Backward:
     def run(
         self, roots: Sequence[torch.Tensor], output_gradients: Sequence[torch.Tensor]
     ) -> dict[str, torch.Tensor]:
-        """Runs it, and accumulates the gradients of leaves; if it fails, they stay as they are.
+        """Runs it, and accumulates the gradients of leaves; if it fails, they are unchanged.
 
         Returns
         -------
@@ -174,7 +174,7 @@ class Backward:
             )
 
     def gradients(self) -> dict[str, torch.Tensor]:
-        """The gradients that the leaves hold now, by path; none if nobody wants them."""
+        """The current gradients of the leaves, by path; none if they are not requested."""
         if not self._has_gradients:
             return {}
         return {
@@ -184,7 +184,7 @@ class Backward:
         }
 
     def without_gradients(self) -> Backward:
-        """The same, of which nobody wants the gradients."""
+        """The same, without gradients."""
         alone = copy.copy(self)
         alone._has_gradients = False
         return alone

@@ -48,7 +48,7 @@ class SavedGradients:
                 yield Change()
 
     def restore(self) -> None:
-        """Gives each leaf its old gradient, with the old data."""
+        """Restores each leaf's gradient and its data."""
         with tensors.plain():
             for leaf, grad, copy in self._saved:
                 if not _differs(leaf, grad, copy):

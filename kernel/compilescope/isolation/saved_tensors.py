@@ -233,7 +233,7 @@ def _bits(tensor: torch.Tensor, data: torch.UntypedStorage | torch.Tensor) -> to
 
 
 def _put_whole(tensor: torch.Tensor, saved: torch.Tensor) -> None:
-    """Gives a sparse or nested tensor the saved data."""
+    """Restores the data of a sparse or nested tensor."""
     if tensor.layout in (torch.strided, torch.jagged, torch.sparse_coo):
         tensor.data = saved.clone()
         return

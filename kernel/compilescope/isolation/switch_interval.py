@@ -1,4 +1,4 @@
-"""Python's switch interval, shortened while threads have to take turns sooner."""
+"""Python's switch interval, shortened while threads have to switch more often."""
 
 from __future__ import annotations
 

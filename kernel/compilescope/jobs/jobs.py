@@ -41,9 +41,9 @@ class Job(msgspec.Struct, kw_only=True):
     fraction: float | None = None
     error: Problem | None = None
     aside: bool = False
-    """It runs beside the main thread. An interrupt would stop the main thread instead of it."""
+    """It runs on another thread: an interrupt would stop the main thread instead."""
     may_leave: bool = False
-    """It may leave the main thread before it ends, and then continues beside it."""
+    """It may continue on another thread before it ends."""
     kind: str = ""
     """The key of similar jobs in the history; empty if its time is not recorded."""
     usual: UsualDuration | None = None
@@ -92,7 +92,7 @@ class Jobs:
 
     @property
     def shown(self) -> Job | None:
-        """The job that runs on the main thread; else the latest beside it; else the next to run."""
+        """The job on the main thread; else the latest on another thread; else the next to run."""
         return self.current or next(iter([*self.aside[::-1], *self._queue]), None)
 
     def new(self, subject: str, variants: Sequence[str], work: Work) -> Job:
@@ -217,7 +217,7 @@ class Jobs:
                 self._end(job, state)
 
     def leave(self, job: Job) -> None:
-        """Has a job that runs on the main thread go on beside it, once its block has ended."""
+        """Moves a job from the main thread to another one, once its block has ended."""
         with self._lock:
             job.aside = True
 

@@ -1,4 +1,4 @@
-"""Observers of changes."""
+"""The observers of a session, which are notified of changes."""
 
 from __future__ import annotations
 

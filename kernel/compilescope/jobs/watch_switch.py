@@ -48,7 +48,7 @@ class Watcher:
         return self._switch
 
     def on(self, memory_mb: float | None = None) -> Watch:
-        """Begins to watch until `off`, or goes on with what was seen before.
+        """Begins to watch until `off`, or resumes an earlier watch.
 
         Parameters
         ----------
@@ -84,7 +84,7 @@ class Watcher:
         return was_on
 
     def clear(self) -> None:
-        """Empties what was seen; watching goes on if it is on."""
+        """Clears what was recorded; watching continues if it is on."""
         if self._switch is not None:
             self._switch.clear()
             self._changed(self._switch)

@@ -126,7 +126,7 @@ def _put(
     measured: Mapping[tuple[str, str], Times],
     reasons: Mapping[tuple[str, str], str],
 ) -> None:
-    """Gives each launch its time, and each kernel without one the reason."""
+    """Adds the time of each launch, and the reason for each kernel without one."""
     default = f"cuda:{torch.cuda.current_device()}" if measurement.on_device else "cpu"
     tf32 = rounds_float32()
     artifact = artifact_of(report)

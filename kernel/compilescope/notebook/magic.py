@@ -210,7 +210,7 @@ def load_ipython_extension(shell: cells.Shell) -> None:
 
 
 def unload_ipython_extension(shell: cells.Shell) -> None:
-    """Take the magics away again."""
+    """Unregister the magics."""
     for kind, name in (("cell", "compile"), ("line", "compile"), ("line", "compilescope")):
         shell.magics_manager.magics[kind].pop(name, None)
     if _without_cell in shell.input_transformers_cleanup:

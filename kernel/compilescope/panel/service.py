@@ -57,7 +57,7 @@ class PanelService:
             self._main.call(self._work)
 
     def send(self, event: dict[str, Any], /) -> None:
-        """Tell the panel of an event."""
+        """Send an event to the panel."""
         data = event["data"]
         if event["event"] == "subjects_changed" and data["focus"] != self._subject:
             event = {**event, "data": {**data, "focus": None, "offer": None}}

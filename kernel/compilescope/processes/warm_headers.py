@@ -1,4 +1,4 @@
-"""Has torch precompile its C++ headers in the background, once on a machine.
+"""Makes torch precompile its C++ headers in the background, once on a machine.
 
 Otherwise the first build with each wrapper would take some ten seconds of processor time more. A
 low-priority background process does it, unless the headers exist or another kernel is already

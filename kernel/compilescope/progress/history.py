@@ -66,7 +66,7 @@ class History:
         return UsualDuration(about_s=_rounded(statistics.median(times)), longest_s=max(times))
 
     def add(self, kind: str, seconds: float) -> None:
-        """Notes that work of a kind was done, and how long it took."""
+        """Records that work of a kind was done, and how long it took."""
         with self._lock:
             times_by_kind = self._read()
             times = [*times_by_kind.pop(kind, []), round(seconds, 2)]

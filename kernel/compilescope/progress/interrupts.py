@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from types import FrameType
 
 REPEAT_SECONDS = 0.25
-"""How long after an interrupt the next one follows, if the work goes on."""
+"""How long after an interrupt the next one follows, if the work continues."""
 
 
 class Interrupts:

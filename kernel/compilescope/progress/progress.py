@@ -62,7 +62,7 @@ class Monitor:
             self._report(Progress(step=step, variant=variant, fraction=fraction))
 
     def note(self, step: str, *, variant: str = "", fraction: float | None = None) -> None:
-        """Begins a step where nothing may be raised: in the midst of a compilation."""
+        """Begins a step without raising: in the middle of a compilation."""
         if self._report is not None and not self.cancelled:
             self._report(Progress(step=step, variant=variant, fraction=fraction))
 
@@ -92,7 +92,7 @@ class Monitor:
 
     @contextmanager
     def interruptible(self) -> Iterator[Callable[[str, str], None]]:
-        """In the block, beside the main thread, `cancel` ends the work between two steps too.
+        """Lets `cancel` end the work between two steps too, on a thread other than the main one.
 
         It raises ``KeyboardInterrupt`` there, as Ctrl-C does on the main thread, for which the
         front end's interrupt is left to do so.
@@ -144,7 +144,7 @@ class Monitor:
                 self._interrupt(self._interruptible)
 
     def _interrupt(self, thread: int) -> None:
-        """Has a thread raise ``KeyboardInterrupt`` soon."""
+        """Makes a thread raise ``KeyboardInterrupt`` soon."""
         self._is_interrupted = True
         _raise_in(thread, KeyboardInterrupt)
 
@@ -155,7 +155,7 @@ class Monitor:
 
 
 class _Withdrawn(BaseException):
-    """Takes the place of an interrupt that is not wanted any more."""
+    """Replaces an interrupt that is no longer wanted."""
 
 
 def _withdraw_interrupt() -> None:
@@ -173,5 +173,5 @@ def _withdraw_interrupt() -> None:
 
 
 def _raise_in(thread: int, exception: type[BaseException]) -> None:
-    """Has a thread raise an exception soon."""
+    """Makes a thread raise an exception soon."""
     ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(exception))

@@ -203,7 +203,7 @@ class Offsets:
             self._interned.append(_Interned(number, detail[1], str(detail[0])))
 
     def _start(self, number: int, torch_id: str) -> None:
-        """Note a start, at which torch's ids may restart; its outer spans opened earlier."""
+        """Record a start, at which torch's ids may restart; its outer spans opened earlier."""
         earlier = self._unique_ids.ids[-1].get(torch_id)
         if not self._unique_ids.start(torch_id):
             return

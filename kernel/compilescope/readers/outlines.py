@@ -254,7 +254,7 @@ class Outlines:
         return events.outline
 
     def failures(self) -> list[Problem]:
-        """What `read_failures` tells of the log, in torch's order."""
+        """The problems that `read_failures` finds in the log, in torch's order."""
         records = [
             record
             for events in self.events.values()
@@ -353,7 +353,7 @@ class Outlines:
         return (self._second_s * 1_000_000 + int(match[2])) / 1_000_000
 
     def _start(self, ids: _Ids) -> None:
-        """Note that Dynamo starts on a compilation."""
+        """Record that Dynamo starts a compilation."""
         torch_id = known_id(*ids)
         if torch_id is not None and self._unique_ids.start(torch_id):
             self._by_ids.clear()

@@ -252,7 +252,7 @@ def _change(pair: _Pair) -> CompilationChange | None:
 
 
 def _compare_texts(change: CompilationChange, pair: _Pair) -> bool:
-    """Note the first graph, in torch's order, that differs by more than comments.
+    """Record the first graph, in torch's order, that differs by more than comments.
 
     Returns whether it does, or the guards do.
     """

@@ -30,7 +30,7 @@ class UniqueCompileIds:
         return ids[torch_id]
 
     def start(self, torch_id: str) -> bool:
-        """Note that Dynamo starts on a compilation. Returns whether torch counts anew from here."""
+        """Record that Dynamo starts a compilation. Returns whether torch's numbering restarts."""
         again = torch_id in self._started
         if again:
             self.count_anew()

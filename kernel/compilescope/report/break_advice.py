@@ -27,7 +27,7 @@ _SPARSE = "Sparse tensor operations are not yet fully supported"
 _DISABLED = "Remove the `torch.compiler.disable` call"
 """Of a function that is torch's own as often as the user's: the step of some optimizers."""
 _EARLIER = "This graph break may have been caused by an earlier graph break"
-"""Says nothing of what to do."""
+"""Does not say what to do."""
 _SKIPPED = re.compile(r"Avoid calling the function `(.+)`\.$")
 """A program that needs the function, as a training step needs ``Adam.step``, cannot avoid it."""
 _OPTIMIZERS_STEP = re.compile(r"module: torch\.optim\.\w+, qualname: (\w+\.step)\b")

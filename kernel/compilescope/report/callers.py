@@ -1,4 +1,4 @@
-"""The line that a frame is at."""
+"""The source line that a stack frame is at."""
 
 from __future__ import annotations
 

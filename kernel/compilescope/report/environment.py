@@ -1,4 +1,4 @@
-"""Where a report was made."""
+"""The environment in which a report was made: versions, processors, devices."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ def main() -> None:
 
 
 def take_caches(inside: ChildProcess) -> None:
-    """Has torch use the caller's caches."""
+    """Makes torch use the caller's caches."""
     for name, folder in inside.header["caches"].items():
         os.environ.pop(name, None)
         if folder is not None:

@@ -16,7 +16,7 @@ from ..report.variant import Variant
 
 
 class SubjectCalls:
-    """Has one thread at a time call a subject.
+    """Lets only one thread at a time call a subject.
 
     Parameters
     ----------

@@ -35,7 +35,7 @@ class MarkedText(msgspec.Struct, kw_only=True):
 
 
 def marked(text: str, artifact: Artifact) -> MarkedText | None:
-    """Puts marks into a wrapper; None where it has no function to put them into."""
+    """Inserts marks into a wrapper; None where it has no function to put them into."""
     regions = to_regions(scan(text, artifact), "inference")
     steps = steps_of(text, artifact, regions)
     entry = next(

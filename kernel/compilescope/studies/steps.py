@@ -114,7 +114,7 @@ def _runs_of(study: StudyContext, built: Built, graphs: Sequence[KeptGraph]) -> 
 
 @contextlib.contextmanager
 def _watched(graphs: Sequence[KeptGraph], runs: dict[int, Run]) -> Iterator[None]:
-    """Notes the first inputs of each graph's wrapper in the block."""
+    """Records the first inputs of each graph's wrapper in the block."""
     real = [(graph, graph.inner) for graph in graphs]
 
     def noting(place: int, inner: Any) -> Any:

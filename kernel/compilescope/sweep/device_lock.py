@@ -58,7 +58,7 @@ def _open(name: str) -> IO[bytes]:
 
 
 def _folder() -> Path:
-    """The folder of the locks, which nobody else can write into.
+    """The folder of the locks, which only this user can write to.
 
     Raises
     ------
@@ -82,7 +82,7 @@ def _folder() -> Path:
 
 
 def _is_ours(folder: Path) -> bool:
-    """Whether there is such a folder now, that nobody else can write into."""
+    """Whether such a folder exists that only this user can write to."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         status = folder.lstat()

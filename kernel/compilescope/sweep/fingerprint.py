@@ -1,4 +1,4 @@
-"""A text for a value: the same in another process, another if the code or the settings differ."""
+"""Fingerprints of values: equal in every process, different if code or settings differ."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ class Gpus(Threads):
             self._free.put(gpu)
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """Has a cell run when a GPU is free."""
+        """Runs a cell when a GPU is free."""
         (task,) = args
 
         def run() -> Any:

@@ -130,7 +130,7 @@ def make(
 
 
 def _make_keys_unique(cells: Sequence[SweepCell]) -> None:
-    """Gives cells that measure the same under two names keys of their own."""
+    """Makes the keys of cells unique that measure the same under two names."""
     seen: set[str] = set()
     for cell in cells:
         while cell.key in seen:

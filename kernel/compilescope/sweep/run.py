@@ -138,7 +138,7 @@ class Running:
         self._cancelled.set()
 
     def wait(self, timeout_s: float | None = None) -> bool:
-        """Waits for its end; gives whether it has come."""
+        """Waits for its end; returns whether it has ended."""
         return self._ended.wait(timeout_s)
 
     def _run_to_its_end(self) -> None:
@@ -184,7 +184,7 @@ class Running:
                 self._end()
 
     def _take_over(self) -> None:
-        """Takes finished cells from the last time."""
+        """Loads the finished cells of the last run."""
         if not self.plan.resume:
             return
         limits = self.plan.limits
@@ -260,7 +260,7 @@ class Running:
         self._notify([cell])
 
     def _update_steps(self) -> None:
-        """Notes what running cells do just now, where that can be seen."""
+        """Updates the steps of running cells, where they are visible."""
         changed = []
         for key in self._pending.values():
             cell = self._cell(key)
@@ -275,7 +275,7 @@ class Running:
             self._notify(changed)
 
     def _end(self) -> None:
-        """Has the executor and the running cells stop, and waits for them."""
+        """Stops the executor and the running cells, and waits for them."""
         # The folder stays: a cell that starts only now sees that the file is gone.
         (self._scratch / RUNNING_FILE).unlink(missing_ok=True)
         for future in list(self._pending):
@@ -299,7 +299,7 @@ class Running:
         return self.sweep.cells[self._places[key]]
 
     def _place_cell(self, key: str, finished: SweepCell) -> SweepCell:
-        """Puts a cell into its place, under the name and the settings that it has in this sweep."""
+        """Replaces a cell, under the name and the settings that it has in this sweep."""
         now = self._cell(key)
         cell = msgspec.structs.replace(
             finished,

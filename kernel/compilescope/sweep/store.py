@@ -13,7 +13,7 @@ from .worker import KILLED, LOST, NOT_STARTED, NOT_TAKEN, SHUT_DOWN
 
 FILE = "cells.jsonl"
 _MAY_PASS = (FAULT, NOT_STARTED, NOT_TAKEN, SHUT_DOWN, LOST, KILLED)
-"""How problems begin that are of the machine, or of compilescope, which may be fixed by now."""
+"""Beginnings of problems of the machine or of compilescope, which may be fixed meanwhile."""
 
 
 class StoredCell(msgspec.Struct, kw_only=True):
@@ -52,7 +52,7 @@ class StoredCell(msgspec.Struct, kw_only=True):
 class Store:
     """The finished cells of a sweep, in a folder.
 
-    When nothing can be written there the sweep goes on without, and ``problem`` says so.
+    If the folder is not writable, the sweep continues without it, and ``problem`` says so.
 
     Parameters
     ----------

@@ -37,7 +37,7 @@ class Threads(Executor):
     def submit(
         self, fn: Callable[_Given, _Result], /, *args: _Given.args, **kwargs: _Given.kwargs
     ) -> Future[_Result]:
-        """Has it called when a thread is free."""
+        """Calls it when a thread is free."""
         future: Future[_Result] = Future()
         self._waiting.put((future, lambda: fn(*args, **kwargs)))
         return future

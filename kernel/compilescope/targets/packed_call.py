@@ -173,9 +173,9 @@ def _load(library: str) -> None:
 
 
 def put_in_force(data: bytes) -> _Packed:
-    """Puts a call's modes and settings in force, until `leave_inference_mode`.
+    """Activates a call's modes and settings, until `leave_inference_mode`.
 
-    It makes nothing of the call.
+    It does not unpack the call.
     """
     packed = msgspec.msgpack.decode(data, type=_Packed)
     leave_inference_mode()
@@ -207,7 +207,7 @@ class _CallPickler(Pickler):
         """Memory → its size, and how many tensors are in it."""
         self.files: set[str] = set()
         self.names: set[str] = set()
-        """All names that code uses which travels as it is."""
+        """All names that code uses which is pickled by value."""
         self.operators: set[str] = set()
 
     def reducer_override(self, obj: Any) -> Any:
@@ -246,7 +246,7 @@ def _device(name: str) -> torch.device:
 
 
 def _operators(pickler: _CallPickler) -> dict[str, bytes]:
-    """Operators that travel as they are: those of notebooks that the call's code names."""
+    """Operators that are pickled by value: those of notebooks that the call's code names."""
     pickled: dict[str, bytes] = {}
     while True:
         missing = [

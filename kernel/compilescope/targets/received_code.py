@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from ..torch_api.operators import custom
 
 _defined: dict[str, bytes] = {}
-"""Operator → its pickled definition in force."""
+"""Operator → its current pickled definition."""
 
 
 def define_operator(name: str, definition: bytes) -> None:

@@ -29,7 +29,7 @@ class Question(msgspec.Struct, tag=True, kw_only=True):
     kind: str
     payload: bytes
     folder: str
-    """The kernel's working directory by now."""
+    """The kernel's current working directory."""
     folders: list[str] = []
     """Where it finds modules."""
 
@@ -47,13 +47,13 @@ class Answer(msgspec.Struct, tag=True, kw_only=True):
 
 
 class Failed(msgspec.Struct, tag=True, kw_only=True):
-    """Why nothing came of it. The process is as good as before, unless it was about to enter."""
+    """Why a request failed. The process can still be used, unless it failed to start."""
 
     problem: Problem
 
 
 class Outdated(msgspec.Struct, tag=True, kw_only=True):
-    """A module that the process has loaded is another by now: it must begin anew."""
+    """A module that the process has loaded has changed since: it must restart."""
 
 
 Message = Enter | Question | Step | Answer | Failed | Outdated

@@ -144,7 +144,7 @@ class WorkerPool:
         return worker
 
     def _hold_idle(self, key: tuple[str, Role], most: int) -> list[WorkerProcess]:
-        """Takes out processes other than this one that nobody asks, those used longest ago first.
+        """Removes idle processes other than this one, the least recently used first.
 
         Their locks are held: who waits for one finds it ended, and takes another.
         """
@@ -182,7 +182,7 @@ atexit.register(_close)
 
 @contextmanager
 def _turn(worker: WorkerProcess, monitor: Monitor) -> Iterator[None]:
-    """In the block nobody else asks the process."""
+    """In the block only this caller uses the process."""
     while not worker.lock.acquire(timeout=_POLL_S):
         monitor.check()
     try:

@@ -87,7 +87,7 @@ class WorkerProcess:
         return self._ended or (self.has_answered and not self.is_alive)
 
     def memory_bytes(self) -> float:
-        """What it holds by now; 0 when it is gone."""
+        """Its current memory; 0 if it has ended."""
         if not self.is_alive:
             return 0.0
         with contextlib.suppress(psutil.Error):

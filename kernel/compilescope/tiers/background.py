@@ -1,4 +1,4 @@
-"""A thread for work that a user's call does not wait for."""
+"""A background thread for work that no user's call waits for."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Worker:
             return self._start()
 
     def run(self, work: Work) -> bool:
-        """Gives the thread some work; returns whether it will be done."""
+        """Queues work for the thread; returns whether it will be done."""
         with self._changed:
             if not self._start():
                 return False
@@ -108,7 +108,7 @@ def start() -> bool:
 
 
 def run(work: Work) -> bool:
-    """Gives the thread some work; returns whether it will be done.
+    """Queues work for the thread; returns whether it will be done.
 
     The interpreter waits for what it does before it ends: torch's code must not run beyond that.
     """

@@ -104,7 +104,7 @@ class ComparingStage(Stage):
         return [copied(value) if place in changes else value for place, value in enumerate(inputs)]
 
     def _is_unchanged(self, place: int) -> bool:
-        """Whether the graph leaves an input as it is."""
+        """Whether the graph does not change an input."""
         return self._changes is not None and place not in self._changes
 
     def _changed(self, inputs: Sequence[Any]) -> list[Any]:

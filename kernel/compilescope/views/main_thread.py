@@ -33,7 +33,7 @@ class Main:
 
 
 def _interruptible(work: Callable[[], None]) -> None:
-    """Let an interrupt reach the work: ipykernel ignores them outside of its messages."""
+    """Deliver an interrupt to the work: ipykernel ignores them outside of its messages."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         work()

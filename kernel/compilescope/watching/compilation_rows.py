@@ -54,7 +54,7 @@ class CompilationRows:
         return row
 
     def update(self, group: Group) -> None:
-        """Takes a compilation's records into account, if it has new ones."""
+        """Updates the row from a compilation's new records, if there are any."""
         if group.note is not None and group.note[0] == len(group.records):
             return
         broken = _breaks(group.records)

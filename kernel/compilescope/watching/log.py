@@ -79,7 +79,7 @@ class WatchLog:
         self._failed_compilations = Failures(_MAX_DETAILS)
 
     def raised(self, error: RaisedError) -> None:
-        """Notes that a call of the user failed in torch.compile or in generated code."""
+        """Records that a call of the user failed in torch.compile or in generated code."""
         with self._lock:
             same = [
                 earlier
@@ -91,7 +91,7 @@ class WatchLog:
                 self._raised.append(error)
 
     def failed(self, error: Exception) -> None:
-        """Notes an error of compilescope within the user's compilation."""
+        """Records an error of compilescope within the user's compilation."""
         self._failures += 1
         if self._first_failure is None:
             self._first_failure = Problem(
@@ -284,7 +284,7 @@ class WatchLog:
         self._codes.pop(compilation.id, None)
 
     def _add_problems(self) -> None:
-        """Notes in the report what it lacks."""
+        """Adds to the report what it lacks."""
         problems = [self.problem] if self.problem is not None else []
         for raised, _ in self._raised:
             if "compilation" not in raised.facts:

@@ -65,7 +65,7 @@ def has_graph(compilation: Compilation) -> bool:
 
 
 def compiled_nothing(variant: VariantReport) -> bool:
-    """Whether torch.compile left all of a call to eager: no figure tells of compiled code."""
+    """Whether all of a call ran in eager: no figure is of compiled code."""
     layers = [layer for layers in variant.layers for layer in layers.layers]
     return not (
         any(

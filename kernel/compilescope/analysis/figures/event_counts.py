@@ -1,4 +1,4 @@
-"""How often a variant's code was compiled again and its graphs ended early, in words."""
+"""The counts of a variant's recompiles and graph breaks, in words."""
 
 from __future__ import annotations
 

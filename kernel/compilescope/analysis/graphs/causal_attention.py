@@ -1,4 +1,4 @@
-"""Which attentions are causal: each operator has the flag at another place."""
+"""Whether an attention operator is causal: each operator has the flag in a different argument."""
 
 from __future__ import annotations
 

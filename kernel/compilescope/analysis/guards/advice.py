@@ -138,7 +138,7 @@ def _remaining(advice: Advice, changes: Sequence[Failure], uses: NumberUses) -> 
 
 
 def unify_number_advice(advices: Sequence[Advice]) -> None:
-    """Give one advice on a number that is an integer in some calls and a float in others.
+    """Unify the advice on a number that is an integer in some calls and a float in others.
 
     An integer's tensor and a float's have different dtypes, which guards compare.
 

@@ -21,7 +21,7 @@ _TRAINING = ".training"
 
 
 def normal_recompile(changes: Sequence[Failure]) -> str:
-    """Say that a recompile is normal, as each kind of call has a compilation; else empty.
+    """Return that a recompile is normal, as each kind of call has a compilation; else empty.
 
     Training and evaluation differ in a few global modes and flags; a flag has two values, and a
     size that the code branches on has a range for each branch.

@@ -1,4 +1,4 @@
-"""``recompile_reasons`` → the reasons for a recompile, as torch words them."""
+"""Reads torch's reasons for a recompile from the artifact ``recompile_reasons``."""
 
 from __future__ import annotations
 

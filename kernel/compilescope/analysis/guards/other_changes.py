@@ -1,4 +1,4 @@
-"""What two compilations of a frame guard differently besides the guard that torch reports.
+"""Differences between the guards of two compilations, besides the guard that torch reports.
 
 torch names only the first guard that fails: an empty cache that is filled at the next call, say,
 may come after a size.
@@ -134,7 +134,7 @@ def _attributes(values: Values) -> dict[tuple[object, ...], object]:
 
 
 def other_guards(failure: Failure, changes: Sequence[Failure]) -> str:
-    """Says that a change for the reported guard alone does not avoid the recompile."""
+    """Returns that a change for the reported guard alone does not avoid the recompile."""
     texts = list(dict.fromkeys(describe(change).text for change in changes))
     return (
         f"Other guards of {failure.compilation} fail too: {first_few(texts)}. torch reports only "

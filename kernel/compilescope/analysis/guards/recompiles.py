@@ -1,4 +1,4 @@
-"""Recompiles of a frame → which guard failed on which value, and what to change."""
+"""Finds the guard and the value that caused each recompile of a frame, and what to change."""
 
 from __future__ import annotations
 

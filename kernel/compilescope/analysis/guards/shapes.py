@@ -1,4 +1,4 @@
-"""Records of symbolic shapes → symbols, and torch's decisions about them, with the reasons.
+"""Reads symbols, and torch's decisions about them with the reasons, from records.
 
 torch logs symbols, specializations and guards always; the expressions that led to a guard, and the
 user's locals, in ``torch.export.draft_export`` alone.

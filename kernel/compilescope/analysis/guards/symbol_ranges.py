@@ -1,4 +1,4 @@
-"""The final ranges of symbols, and all that they stand for, from a compilation's guards.
+"""The final ranges of symbols, and the sizes that use them, from a compilation's guards.
 
 torch logs a symbol when it creates it; later guards narrow its range, and duck sizing gives it to
 further sizes. The guards that it prints at the end have both. Nothing guards an unbacked symbol:

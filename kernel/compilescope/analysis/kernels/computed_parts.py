@@ -141,7 +141,7 @@ class ComputedParts:
             self.nodes[node.name] = final
 
     def _follow(self, part: Node, previous: Node | None, node: Node) -> None:
-        """Let a part read the one before, or the inputs of the whole node."""
+        """Make a part read the one before, or the inputs of the whole node."""
         if previous is None:
             for name in node.inputs:
                 if name in self.nodes:
@@ -153,7 +153,7 @@ class ComputedParts:
         part.target, part.inputs, part.args = _COMBINE, [previous.name], previous.name
 
     def _leave_out(self, node: Node, launch: _Launch, first: _Launch, *, keep: bool) -> None:
-        """Take from a later launch what the first one computes for a reduction."""
+        """Remove from a later launch what the first one computes for a reduction."""
         names = self.groups[launch.key]
         before, inside, left_out = set(self.groups[first.key]), set(names), {node.name}
         for name in reversed([known for known in self.nodes if known in inside & before]):
@@ -178,7 +178,7 @@ class ComputedParts:
         return max(counts, default=None)
 
     def _split_bias(self, node: Node) -> None:
-        """Give the kernels behind a library's convolution the addition of its bias."""
+        """Assign the addition of a convolution's bias to the kernels after the library call."""
         texts = split_list(node.args)
         bias = self.nodes.get(texts[_BIAS]) if len(texts) > _BIAS else None
         library = [
@@ -225,7 +225,7 @@ class ComputedParts:
         )
 
     def _split_copy(self, node: Node) -> None:
-        """Give the kernel before a scatter the copy of what the scatter updates."""
+        """Assign the copy of what a scatter updates to the kernel before it."""
         launches = self._computing(node)
         first, *others = split_list(node.args) or [""]
         if len(launches) != 2 or first not in self.nodes or not _updates(*launches):
@@ -263,7 +263,7 @@ class ComputedParts:
         )
 
     def _take_initial_value(self, node: Node) -> None:
-        """Take from a kernel that updates a value in place the value that an earlier one writes."""
+        """Remove from an in-place kernel the value that an earlier kernel writes."""
         first = next(iter(split_list(node.args)), "")
         for launch in self._computing(node):
             group = self.groups[launch.key]

@@ -39,7 +39,7 @@ def estimate(graph: KernelGraph) -> None:
 
 
 def summarize(kernel: Kernel) -> None:
-    """Give a kernel the estimates that all its launches share."""
+    """Add to a kernel the estimates that all its launches share."""
     for field in _FIELDS:
         estimates = {getattr(launch, field) for launch in kernel.launches}
         if len(estimates) == 1 and None not in estimates:

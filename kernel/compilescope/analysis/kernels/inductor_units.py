@@ -1,4 +1,4 @@
-"""The records of one compilation → one unit for each graph that Inductor compiled."""
+"""Splits the records of a compilation into units, one for each graph that Inductor compiled."""
 
 from __future__ import annotations
 

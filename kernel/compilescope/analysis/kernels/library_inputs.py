@@ -1,7 +1,7 @@
-"""Takes from kernels around library calls the nodes that they do not compute.
+"""Removes nodes that torch attributes to kernels around a library call, which do not compute them.
 
-torch names a kernel that copies an input of a library call into another layout for the call, and
-for what computes other inputs of it; and a kernel that reads the result for all of these.
+A kernel that copies an input of the call into another layout is attributed the call itself and the
+nodes of its other inputs. A kernel that reads the result is attributed all of these.
 """
 
 from __future__ import annotations

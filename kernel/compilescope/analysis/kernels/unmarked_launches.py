@@ -18,7 +18,7 @@ _COMPUTES = {
 
 
 def add_nodes(marks: Sequence[Mark], nodes: Sequence[Node]) -> None:
-    """Give calls that write to a part of a buffer the nodes that they compute, in order.
+    """Assign nodes, in order, to calls that write to a part of a buffer.
 
     Calls of an operator get none if there are more or fewer nodes of it: generated kernels may
     compute some.

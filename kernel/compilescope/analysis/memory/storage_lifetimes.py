@@ -129,13 +129,13 @@ class StorageTracker:
         return self.scopes[-1]
 
     def step(self, label: str, key: str, text: str) -> None:
-        """Note that a launch or a call runs."""
+        """Record that a launch or a call runs."""
         self.steps.append(label)
         self.keys.append(key)
         self.texts.append(text)
 
     def add_input(self, name: str, line: int) -> None:
-        """Note an input."""
+        """Record an input."""
         node = self.nodes.get(name)
         if node is None or node.shape is None:
             return  # a size, not a tensor
@@ -153,7 +153,7 @@ class StorageTracker:
         self.hold(name, [storage])
 
     def allocate(self, storage: Storage) -> None:
-        """Note memory allocated for a buffer, which exists from the next step on."""
+        """Record memory allocated for a buffer, which exists from the next step on."""
         storage.born = self.now + 1
         self._named(storage.name, storage, storage.line, storage.born)
         self.hold(storage.name, [storage])
@@ -167,7 +167,7 @@ class StorageTracker:
         text: str = "",
         place: str = "",
     ) -> None:
-        """Note the result of the last step: one tensor, or several."""
+        """Record the result of the last step: one tensor, or several."""
         if operator_name(target) in VIEWS:
             sources = [storage for used in _words(text) for storage in self.scope.get(used, ())][:1]
             if sources:
@@ -179,7 +179,7 @@ class StorageTracker:
         self.hold(name, [storage])
 
     def item(self, name: str, of: str, index: str, line: int) -> None:
-        """Note a name for one item of a list or of an operator's results."""
+        """Record a name for one item of a list or of an operator's results."""
         held = self.scope.get(of, [])
         if not held:
             return
@@ -197,7 +197,7 @@ class StorageTracker:
     def described(
         self, name: str, sizes: Sequence[list[str]], line: int, *, is_input: bool
     ) -> None:
-        """Note the sizes and strides that the wrapper checks for a value.
+        """Record the sizes and strides that the wrapper checks for a value.
 
         Parameters
         ----------
@@ -212,7 +212,7 @@ class StorageTracker:
                 storage.dtype, storage.device = self._type(storage, storage.shape)
 
     def rename(self, name: str, old: str, line: int, sizes: Sizes | None = None) -> None:
-        """Note that a buffer reuses the memory of one that is no longer needed."""
+        """Record that a buffer reuses the memory of one that is no longer needed."""
         held = self.scope.get(old, [])
         for storage in held[:1]:
             before = self._current.get(id(storage))
@@ -223,7 +223,7 @@ class StorageTracker:
         self.drop(old)
 
     def called(self, name: str, old: str) -> None:
-        """Note the final name of the last result."""
+        """Record the final name of the last result."""
         held = self.scope.get(old, [])
         for storage in held[:1]:
             entry = self._current.get(id(storage))
@@ -233,7 +233,7 @@ class StorageTracker:
         self.drop(old)
 
     def hold(self, name: str, storages: Iterable[Storage]) -> None:
-        """Note another name for a value; the name's earlier value is released."""
+        """Record another name for a value; the name's earlier value is released."""
         storage_list = list(storages)
         for storage in storage_list:
             self._holders[id(storage)] = self._holders.get(id(storage), 0) + 1
@@ -241,11 +241,11 @@ class StorageTracker:
         self.scope[name] = storage_list
 
     def drop(self, name: str) -> None:
-        """Note that a name ends; a storage without names is free."""
+        """Record that a name ends; a storage without names is free."""
         self._release(self.scope.pop(name, ()))
 
     def enter(self, argument: str) -> None:
-        """Note the call of a function with a list, which it empties."""
+        """Record the call of a function with a list, which it empties."""
         storages = self.scope.get(argument, [])
         self.scopes.append({})
         self.hold("args", storages)
@@ -254,7 +254,7 @@ class StorageTracker:
         self.scopes.append(inner)
 
     def leave(self, results: Mapping[str, Sequence[Storage]]) -> None:
-        """Note the end of a function: its names end; results get the caller's names."""
+        """Record the end of a function: its names end; results get the caller's names."""
         inner = self.scopes.pop()
         for name, storages in results.items():
             self.hold(name, storages)
@@ -262,7 +262,7 @@ class StorageTracker:
             self._release(storages)
 
     def begin_branches(self) -> None:
-        """Note that the first of two branches begins, of which a call runs one."""
+        """Record that the first of two branches begins, of which a call runs one."""
         self._conditions.append(
             _Condition(
                 scopes=[dict(scope) for scope in self.scopes],
@@ -275,7 +275,7 @@ class StorageTracker:
         self._condition_count += 1
 
     def next_branch(self) -> None:
-        """Note that the second branch begins, with what existed before the first one."""
+        """Record that the second branch begins, with what existed before the first one."""
         before = self._conditions[-1]
         before.branch += 1
         known = {id(name) for name, _ in before.dies}
@@ -295,11 +295,11 @@ class StorageTracker:
         self._current = before.current
 
     def end_branches(self) -> None:
-        """Note that both branches end; the values of the second one stay."""
+        """Record that both branches end; the values of the second one stay."""
         self._conditions.pop()
 
     def part(self, storage: Storage) -> None:
-        """Note that a buffer gets a part of a pool, which stays as long as its parts."""
+        """Record that a buffer gets a part of a pool, which stays as long as its parts."""
         self.allocate(storage)
         pool = storage.inside
         if pool is not None:

@@ -134,7 +134,7 @@ def _which(ended: Sequence[tuple[Compilation, Recompile, Advice]]) -> str:
 
 
 def _given_up(ended: Sequence[tuple[Compilation, Recompile, Advice]]) -> str:
-    """Says that the recompile limit was hit; empty if it was not."""
+    """Returns that the recompile limit was hit; empty if it was not."""
     for _, recompile, _ in ended:
         if recompile.given_up and recompile.limit_text:
             frame = next((compilation.frame for compilation, _, _ in ended), None)
@@ -248,7 +248,7 @@ def against_breaks(variant: VariantReport, report: Report) -> Iterator[Ranked]:
 
 
 def _skipped(graph_break: DistinctBreak, variant: VariantReport) -> str:
-    """Says which functions torch leaves to eager as a whole because of a break; empty if none."""
+    """Which functions torch runs entirely in eager because of a break; empty if none."""
     skipped = dict.fromkeys(
         occurrence.eager
         for compilation in variant.compilations

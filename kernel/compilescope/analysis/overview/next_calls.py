@@ -1,4 +1,4 @@
-"""The calls that find out what a report leaves open."""
+"""Suggests API calls that answer what a report leaves open."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operators that a C++ wrapper calls through Python, as a fact and with what to change."""
+"""Operators that a C++ wrapper calls through Python, and what to change."""
 
 from __future__ import annotations
 

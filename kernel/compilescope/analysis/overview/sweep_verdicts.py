@@ -141,7 +141,7 @@ def _so_far(cells: Sequence[SweepCell]) -> str:
 
 
 def _slower(cells: Sequence[SweepCell]) -> str:
-    """Says that several variants are all slower than eager, of those that were measured."""
+    """Returns that several variants are all slower than eager, of those that were measured."""
     candidates = [cell for cell in cells if is_candidate(cell)]
     if len(candidates) < 2 or not _all_slower(candidates):
         return ""

@@ -1,4 +1,4 @@
-"""Whether the times that the Overview compares had settled before they were sampled."""
+"""Whether the variants that the Overview compares were warmed up before they were sampled."""
 
 from __future__ import annotations
 

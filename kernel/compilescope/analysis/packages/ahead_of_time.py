@@ -112,7 +112,7 @@ def _provenance(compilation: Compilation, units: Sequence[Unit]) -> Provenance:
 
 
 def _pair(code: Code, regions: Sequence[Region]) -> None:
-    """Gives ahead-of-time launches the keys of the matching launches in the code."""
+    """Sets the keys of ahead-of-time launches to those of the matching launches in the code."""
     partners = next(
         (
             launches

@@ -1,4 +1,4 @@
-"""Artifacts named ``…_cache_hit``, ``…_cache_miss``, ``…_cache_bypass`` → the caches' answers."""
+"""Reads cache hits, misses and bypasses from artifacts such as ``fx_graph_cache_miss``."""
 
 from __future__ import annotations
 

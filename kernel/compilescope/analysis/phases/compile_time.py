@@ -43,7 +43,7 @@ def split(compilations: Sequence[Compilation], total_s: float, *, cold: bool = T
 
 
 def add_phases(compilation: Compilation, phases: list[Phase]) -> None:
-    """Give a compilation, whose code is known, its phases and what they add up to."""
+    """Add the phases and their sums to a compilation whose code is known."""
     _name_waits(compilation, phases)
     compilation.phases, compilation.phase_times = phases, kind_times(phases)
 

@@ -1,4 +1,4 @@
-"""``chromium_event`` begin, end and instant events → trees of compile phases."""
+"""Builds trees of compile phases from ``chromium_event`` records."""
 
 from __future__ import annotations
 

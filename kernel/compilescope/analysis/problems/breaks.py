@@ -1,4 +1,4 @@
-"""``dynamo_graph_break_reason`` → a break: what, why, what to do, where, what runs in eager."""
+"""Parses ``dynamo_graph_break_reason``: the cause, place and remedy, and what runs in eager."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compilations that failed, and operators whose fake kernel is missing or wrong → problems."""
+"""Converts failed compilations, and missing or wrong fake kernels, to problems."""
 
 from __future__ import annotations
 

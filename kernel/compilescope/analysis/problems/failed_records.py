@@ -1,4 +1,4 @@
-"""Records that say that something failed."""
+"""Recognizes the records of failures."""
 
 from __future__ import annotations
 

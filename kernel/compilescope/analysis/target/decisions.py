@@ -1,4 +1,4 @@
-"""The choices that need the missing GPU, and the rules that made them instead."""
+"""The choices that need the missing GPU, and the rules that decided them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which regions of two texts stand at the same height: those with equal keys, in order.
+"""Aligns two texts: regions with equal keys are shown at the same height, in order.
 
 What is equal follows from the keys, which `analysis.wrapper.launch_pairs` makes agree. This is no
 diff: the lines of a Python and a C++ wrapper have nothing in common. The panel aligns any two texts

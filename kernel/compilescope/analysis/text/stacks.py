@@ -1,4 +1,4 @@
-"""Python tracebacks, in text or as torch logs them → source lines."""
+"""Parses Python tracebacks, as text or as torch logs them, into source lines."""
 
 from __future__ import annotations
 

@@ -111,7 +111,7 @@ class Reference:
         return self._truth
 
     def name(self, name: str) -> None:
-        """Says what the reference is, in the report's words."""
+        """Sets the name of the reference, as the report shows it."""
         if self._truth is not None:
             self._truth = self._truth._replace(name=name)
 

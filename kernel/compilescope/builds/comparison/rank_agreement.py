@@ -6,7 +6,7 @@ from typing import Protocol
 
 
 class RankAgreement(Protocol):
-    """Gives every process the same answers, so that all make equally many calls of the subject.
+    """Answers equally in every process, so that all call the subject equally often.
 
     Each process asks the same questions in the same order, whatever its own state.
     """

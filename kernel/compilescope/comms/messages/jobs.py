@@ -11,7 +11,7 @@ from .envelopes import Message
 
 
 class JobState(Message):
-    """A piece of work on the kernel's main thread, or beside it."""
+    """A piece of work on the kernel's main thread, or on another one."""
 
     id: str
     subject: str
@@ -97,7 +97,7 @@ class StartRunResult(Message):
 class GetReproducer(Message):
     """Asks for the standalone program of one kernel or graph, which a job writes and tries.
 
-    The first request starts the job, beside the main thread; later ones follow it.
+    The first request starts the job, on another thread; later ones follow it.
     """
 
     subject: str

@@ -7,7 +7,7 @@ from .envelopes import Message
 
 
 class PinTier(Message):
-    """Has a graph stay with a tier, or ends that."""
+    """Pins a graph to a tier, or unpins it."""
 
     number: int
     """`GraphTiers.number`."""

@@ -1,4 +1,4 @@
-"""The single declaration of a compilation's artifacts, from which everything else is derived.
+"""Declares a compilation's artifacts; outlines, requests and saved files are derived from it.
 
 A field of `artifacts.Compilation` that is annotated with a `Part` is left out of outlines,
 fetched by the panel when a view needs it, and dropped when a watch runs out of memory.

@@ -1,11 +1,11 @@
-"""How far results are from eager's, and the first kernel that is wrong."""
+"""The errors of results against eager, and the first kernel with a wrong result."""
 
 from __future__ import annotations
 
 from ..problem import Struct
 
 NOT_FINITE = " (not finite in one of the two"
-"""How the path of an `OutputError` goes on whose other elements alone are compared."""
+"""Suffix of the path of an `OutputError` for which only the other elements are compared."""
 
 
 class OutputError(Struct):

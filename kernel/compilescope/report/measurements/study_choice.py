@@ -1,4 +1,4 @@
-"""What may be selected with an option of a study."""
+"""The values that can be selected with an option of a study."""
 
 from __future__ import annotations
 

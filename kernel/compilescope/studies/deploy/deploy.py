@@ -92,7 +92,7 @@ def _measure(
     device: str,
     deploy_progress: DeployProgress,
 ) -> None:
-    """Takes a way in up to three processes."""
+    """Measures a way in up to three processes."""
 
     def process(phase: Phase, code: str, caches: Path, folder: Path) -> WayResult:
         step, fraction = deploy_progress.step(way, phase)

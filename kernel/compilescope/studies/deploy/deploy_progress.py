@@ -51,7 +51,7 @@ class DeployProgress:
         )
 
     def end(self, way: DeployWay) -> None:
-        """Notes that a way was measured, which says how long others take."""
+        """Records that a way was measured, which says how long others take."""
         if way.took_s is not None and way.problem is None:
             self._took[way.name] = way.took_s
 

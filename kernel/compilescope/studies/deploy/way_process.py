@@ -51,7 +51,7 @@ class WayResult(msgspec.Struct):
 
 
 def main() -> None:
-    """Takes the way, and gives a `WayResult` as JSON."""
+    """Measures the way, and returns a `WayResult` as JSON."""
     serve(lambda inside: msgspec.json.encode(_work(inside)))
 
 

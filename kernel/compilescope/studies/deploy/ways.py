@@ -247,7 +247,7 @@ def _nested(variant: Variant, subject: Subject) -> DeployWay:
 
 
 def _with_blocks(way: DeployWay, subject: Subject) -> DeployWay:
-    """The way as it is where there are equal blocks; else with the reason and without code."""
+    """The way unchanged if there are equal blocks; else with the reason and without code."""
     if not subject.blocks:
         way.why = "The model has no list of at least four modules of one class."
         way.code = way.ship_code = way.load_code = ""

@@ -227,7 +227,7 @@ DIRECT, GUARDED = "direct {}", "guarded {}"
 
 
 def restore_wrappers(units: Iterable[Unit]) -> None:
-    """Has the graphs run their own wrappers."""
+    """Makes the graphs run their own wrappers again."""
     for unit in units:
         unit.graph.inner = unit.real
 

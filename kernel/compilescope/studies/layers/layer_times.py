@@ -64,7 +64,7 @@ KERNELS_GPU = (
 
 _WITHIN: tuple[LayerKind, ...] = ("wrapper", "launches", "kernels", "compiled")
 _NOISE = 0.5
-"""Of what is around the wrappers: with more noise in it, stand-ins tell more."""
+"""Relative noise of the time around the wrappers above which stubs are more precise."""
 
 
 class Costs(msgspec.Struct, kw_only=True):

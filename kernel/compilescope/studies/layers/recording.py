@@ -107,7 +107,7 @@ def record(
 
 
 class _Runs:
-    """Notes graphs and frames as they run."""
+    """Records graphs and frames as they run."""
 
     def __init__(self, frames: Sequence[KeptFrame]) -> None:
         self.recording = Recording()

@@ -64,7 +64,7 @@ class Judge:
         self.checks: dict[str, list[KernelCheck]] = {}
         """Kernel → the verdicts on its launches."""
         self.doubtful: set[str] = set()
-        """Kernels for which other inputs would tell more: most results are not numbers, or an index
+        """Kernels that other inputs would check better: most results are not numbers, or an index
         is out of range."""
         self.missing: dict[str, str] = {}
         """Library operators that this machine does not have, each with the reason if it is known.
@@ -343,7 +343,7 @@ class Judge:
                 self._share(kernel_checks[-1], source.kernels - {kernel}, kernel)
 
     def _share(self, check: KernelCheck, kernels: set[str], other: str) -> None:
-        """Tells a verdict of the kernels too that worked for what it is on."""
+        """Applies a verdict also to the kernels that computed its inputs."""
         for kernel in sorted(kernels):
             shared = msgspec.structs.replace(check)
             if shared.outcome == "differs":

@@ -1,4 +1,4 @@
-"""What the variables of a wrapper hold while it runs: a node's value, or what it came from."""
+"""Tracks what a wrapper's variables hold while it runs: a node's value, or its source."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class Variables:
         return turns.pop(0) if turns else None
 
     def hold(self, name: str, node: str, tensor: torch.Tensor) -> None:
-        """Notes that a variable now holds a node's value."""
+        """Records that a variable now holds a node's value."""
         self._behind.pop(name, None)
         self._holds[name] = node
         value = tensor.detach().clone()
@@ -94,12 +94,12 @@ class Variables:
         self._input_values[node] = value
 
     def come_from(self, name: str, source: Source) -> None:
-        """Notes that a variable now holds a value that is no node's."""
+        """Records that a variable now holds a value that is no node's."""
         self._holds.pop(name, None)
         self._behind[name] = source
 
     def rename(self, name: str, old: str) -> None:
-        """Notes that a variable now holds another one's value."""
+        """Records that a variable now holds another one's value."""
         if old in self._holds:
             self._holds[name] = self._holds[old]
         if old in self._behind:

@@ -150,7 +150,7 @@ class _Assembly:
         self._plan(kernel)
 
     def _plan(self, kernel: _Kernel) -> None:
-        """Takes up the configurations that were not yet; what torch adds to them, at the end."""
+        """Starts the remaining configurations; those that torch adds come last."""
         assert kernel.loaded is not None, "it was loaded"
         while True:
             for place in range(len(kernel.assembled), len(kernel.loaded.configs)):

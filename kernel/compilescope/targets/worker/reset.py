@@ -32,7 +32,7 @@ class InitialState:
         gc.freeze()
 
     def restore(self) -> None:
-        """Takes back what a question has changed."""
+        """Reverts what a request has changed."""
         leave_inference_mode()
         with user_kernels.preserved():
             torch.compiler.reset()

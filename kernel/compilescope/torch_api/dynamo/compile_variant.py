@@ -96,7 +96,7 @@ def compile_callable(
 
 
 def _own_code(compiled: Any) -> None:
-    """Gives a compiled library module or builtin code of its own.
+    """Makes a separate code object for a compiled library module or builtin.
 
     Dynamo wraps all of these in the same function, ``external_utils.wrap_inline.<locals>.inner``,
     whose code object, and therefore cache, they share.
@@ -152,7 +152,7 @@ def _config() -> Any:
 
 
 def differing_settings(settings: dict[str, Any]) -> dict[str, str]:
-    """Inductor's settings that are not torch's defaults, with ``settings`` in force."""
+    """Inductor's settings that differ from torch's defaults, once ``settings`` are applied."""
     config = _config()
     with config.patch(settings):
         # Compared by value: torch's _is_default() says False for any setting that was ever

@@ -55,7 +55,7 @@ class KeptCode:
         self._build = build
 
     def note_compiled(self, code: types.CodeType, compiled: types.CodeType) -> None:
-        """Notes that Dynamo compiled ``code``, which from now on runs as ``compiled``."""
+        """Records that Dynamo compiled ``code``, which from now on runs as ``compiled``."""
         self._makers[id(compiled)] = self._build
         if self.has(code):
             self.compiled += 1
@@ -65,7 +65,7 @@ class KeptCode:
         return id(_resumed(code)) in self._own
 
     def add_compiled(self, code: types.CodeType) -> None:
-        """Notes code that Dynamo compiled, so that its compilations are cleared with the others."""
+        """Adds code that Dynamo compiled, whose compilations are cleared with the others."""
         self._compiled[id(code)] = code
 
     def take_over_globals(self, compiled: types.CodeType, hooks: Iterable[Any]) -> None:

@@ -36,7 +36,7 @@ class ModuleCode:
         self._before = self._compiled = self._code()
 
     def note_compiled(self) -> None:
-        """Note the current code as the deployed one: restoring the model's snapshot removes it."""
+        """Record the current code as deployed: restoring the model's snapshot removes it."""
         self._compiled = self._code()
 
     @property

@@ -47,7 +47,7 @@ _REPORTED = {"torch._dynamo": "torch._dynamo", "torch._inductor": "torch._induct
 
 
 class _OtherThreads(logging.Filter):
-    """Lets pass what is no warning of a logger, or those below it, in this thread."""
+    """Passes records other than warnings of a logger, or those below it, in this thread."""
 
     def __init__(self, reported: str) -> None:
         super().__init__(reported)

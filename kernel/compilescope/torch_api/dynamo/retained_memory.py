@@ -1,4 +1,4 @@
-"""Drops what torch would keep of an inspection's compilations for the life of the process.
+"""Frees what torch keeps of an inspection's compilations for the life of the process.
 
 Each compilation of one subject adds to it: finalizers on the objects that guards match by identity,
 the source of each graph module in ``linecache``, memos whose keys hold whole compilations, a
@@ -55,7 +55,7 @@ class Finalizers:
         self._noted: list[tuple[Any, weakref.finalize[..., Any]]] = []
 
     def add(self, manager: Any, value: object) -> None:
-        """Notes the finalizer that a ``CheckFunctionManager`` has put on a value."""
+        """Records the finalizer that a ``CheckFunctionManager`` has put on a value."""
         for reference in weakref.getweakrefs(value):
             finalizer = reference.__callback__
             if isinstance(finalizer, weakref.finalize) and _is_of(finalizer, manager):
@@ -86,7 +86,7 @@ _sources: ContextVar[list[str] | None] = ContextVar("compilescope_graph_sources"
 
 @contextlib.contextmanager
 def settled(finalizers: Finalizers) -> Iterator[None]:
-    """Notes finalizers of this context's compilations in the block; settles them afterwards."""
+    """Records finalizers of this context's compilations in the block; settles them afterwards."""
     token = _finalizers.set(finalizers)
     try:
         with patched(guards.CheckFunctionManager, "id_ref", _id_ref):

@@ -285,7 +285,7 @@ def _graph_break(error: BaseException) -> Problem:
 
 
 def _hints(message: str, where: SourceLine | None = None) -> str:
-    """What to do about a graph break, in one line, as for one that torch goes on behind."""
+    """What to do about a graph break, in one line, as for one after which torch continues."""
     link = re.search(r"https?://\S*gb\d+\S*", message)
     hints = re.findall(r"^\s*Hint: (.*)$", message, re.MULTILINE)
     context = text_after("Developer debug context: ", message)

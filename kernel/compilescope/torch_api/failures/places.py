@@ -1,4 +1,4 @@
-"""Where in the user's code an exception was raised, and what its message says there."""
+"""Where in the user's code an exception was raised, and its message."""
 
 from __future__ import annotations
 

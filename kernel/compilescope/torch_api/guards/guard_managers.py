@@ -52,7 +52,7 @@ class KeptGuards(msgspec.Struct, kw_only=True):
     backend: Any = None
     """The backend; known only for compilations that Dynamo caches."""
     resumes: bool = False
-    """Whether the compiled code goes on in another frame, behind a graph break; known only for
+    """Whether the compiled code continues in another frame, after a graph break; known only for
     compilations that Dynamo caches."""
     region: int = -1
     """The cache that holds the compilation: see `torch_api.dynamo.skipping.Wrapper`."""

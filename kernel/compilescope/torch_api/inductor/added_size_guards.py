@@ -54,7 +54,7 @@ class CodeGenerationGuards:
         """What was added; None if nothing was, until the block of `removed` has ended."""
 
     def record_current(self) -> None:
-        """Notes the guards of now: what is generated from here on adds none to a compilation."""
+        """Records the current guards: code generated later adds none to a compilation."""
         if self._after is None and self._shape_env is not None:
             self._after = self._guards()
 
@@ -134,7 +134,7 @@ class _Guards(NamedTuple):
 
 
 def _known(sizes: Iterable[Any]) -> list[int | None]:
-    """The sizes or strides that are static by now; None for those that are not."""
+    """The sizes or strides that have become static; None for the others."""
     return [size if isinstance(size, int) else size.node.maybe_as_int() for size in sizes]
 
 
@@ -201,7 +201,7 @@ def _copied(name: str, value: Any) -> Any:
 
 
 def _put(value: Any, content: Any) -> None:
-    """Gives a container its content back; other objects may refer to it."""
+    """Restores a container's content in place: other objects may refer to it."""
     if content is value:
         return
     value.clear()

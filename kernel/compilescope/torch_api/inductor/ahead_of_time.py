@@ -54,7 +54,7 @@ class Loaded:
     """A loaded package and the ways to call it."""
 
     call: Callable[..., Any]
-    """Takes the subject's arguments."""
+    """Called with the subject's arguments."""
     run: Callable[[], Any]
     """The loader alone, which takes a list of tensors, as C++ would call it."""
 

@@ -37,16 +37,16 @@ class HeldValue(NamedTuple):
 
     value: Any
     version: int | None
-    """How often the memory was written to by then; None for a copy, which nobody writes to."""
+    """The memory's version at that time; None for a copy, which nothing writes to."""
 
     @property
     def is_unchanged(self) -> bool:
-        """Whether nobody has written to it."""
+        """Whether nothing has written to it since."""
         return self.version is None or self.value._version == self.version
 
 
 def hold(value: Any, *, copies: bool) -> HeldValue:
-    """Keeps a value as it is now, without its autograd history: under ``torch.no_grad``.
+    """Keeps the current value, without its autograd history: under ``torch.no_grad``.
 
     Without ``copies`` a tensor's memory is shared and kept: the tensor may be given other memory
     meanwhile. Tensors of the inference mode are always copied: they count no versions.
@@ -139,7 +139,7 @@ def copied_at_most(device: int | None) -> int:
 
 
 def mark(device: int | None) -> Any:
-    """An event of the GPU: all that this thread's stream was asked to do by now."""
+    """A CUDA event after all work that this thread has submitted to its stream so far."""
     if device is None:
         return None
     event = torch.cuda.Event()  # type: ignore[no-untyped-call]
@@ -215,7 +215,7 @@ def has_room_again(before: Mapping[int, int]) -> bool:
 
 
 def _lower_priority() -> None:
-    """Lets other threads run first, and this one's threads of OpenMP, which inherit that.
+    """Lowers the priority of this thread and of its OpenMP threads, which inherit it.
 
     GNU's OpenMP ends them with this thread; others would keep them for threads of the user's. Only
     Linux has priorities of threads.
@@ -239,7 +239,7 @@ def _may_lower_priority() -> bool:
 
 @functools.cache
 def _load_comparison(device: int, dtype: torch.dtype) -> None:
-    """Has the driver load the kernels that compare tensors, which holds up all launches."""
+    """Loads the kernels that compare tensors, which blocks all launches meanwhile."""
     for size in (1, 4096):
         values = torch.zeros(size, dtype=dtype, device=torch.device("cuda", device))
         torch.equal(values, values.clone())

@@ -52,7 +52,7 @@ class FirstBackward:
     needed again, so the backward must not reuse their memory. None: it was not called."""
 
     def watch(self, outputs: Sequence[Any], *, but: set[Any]) -> None:
-        """Notes the first backward through one of these tensors, unless by a node in ``but``."""
+        """Records the first backward through one of these tensors, unless by a node in ``but``."""
         nodes = {output.grad_fn for output in outputs if isinstance(output, torch.Tensor)}
         # Otherwise Dynamo compiles the hook together with the code that calls the backward.
         disable: Any = torch.compiler.disable
@@ -372,7 +372,7 @@ def _use_process_pool(original: Callable[[], bool]) -> bool:
 
 
 def _wait_for_kernels(original: Any, self: Any, scope: dict[str, Any]) -> None:
-    """Has the launchers of all kernels built at the same time.
+    """Builds the launchers of all kernels in parallel.
 
     torch waits for one kernel after the other. For each, Triton has a C compiler build what passes
     its arguments, which takes 0.2 s: for 13 kernels of GPT-2 as long as all code of a wrapper.

@@ -191,7 +191,7 @@ def latest_call(wrapper: Recordable) -> Call:
 
 
 def end_step(device: int) -> None:
-    """Has torch wait for no recorded backward in this thread: it will not come."""
+    """Makes torch wait for no recorded backward in this thread: it will not come."""
     manager = _manager(device)
     if manager is not None:
         manager.set_to_running_backward()

@@ -1,4 +1,4 @@
-"""Inductor's settings in force, and the warnings that it logs.
+"""Inductor's current settings, and the warnings that it logs.
 
 Relies on ``torch._inductor.config`` and on the source of the functions in `_FUSIONS`: whether they
 check ``cpp_wrapper`` differs between 2.11 and 2.15, and is read from the source. The warnings are
@@ -60,7 +60,7 @@ _FUSIONS = {
 
 
 def in_force(settings: dict[str, Any]) -> dict[str, Any]:
-    """The values of `NAMES` with ``settings`` in force; those that a version lacks are left out."""
+    """The values of `NAMES` with ``settings`` applied; those that a version lacks are left out."""
     config: Any = torch._inductor.config
     with config.patch(settings):
         return {name: _value(config, name) for name in NAMES if name in config._config}

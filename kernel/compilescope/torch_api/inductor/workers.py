@@ -48,7 +48,7 @@ class _Idle(NamedTuple):
     timer: threading.Timer
 
     def are_ours(self) -> bool:
-        """Whether nobody else has used them."""
+        """Whether nothing else has used them."""
         return list(async_compile._pool_set) == self.pools and self.jobs == _jobs(self.pools)
 
 
@@ -190,7 +190,7 @@ def _end_idle() -> None:
 
 
 def _forget() -> None:
-    """Lets torch forget its processes: what compiles next starts others."""
+    """Makes torch forget its processes: the next compilation starts new ones."""
     after_fork()  # type: ignore[no-untyped-call]
 
 

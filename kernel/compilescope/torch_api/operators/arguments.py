@@ -1,4 +1,4 @@
-"""Tells which value each argument of an operator's call has, defaults included."""
+"""Binds the arguments of an operator's call to its schema, including defaults."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Knows the operators whose results no order of computation changes.
+"""Lists the operators whose results do not depend on the order of computation.
 
 Relies on the names of ``aten``'s operators and on those of some of their overloads.
 """

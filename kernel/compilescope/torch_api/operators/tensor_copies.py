@@ -8,7 +8,7 @@ import torch
 
 
 def copied(value: Any) -> Any:
-    """A tensor of its own with the same values and the same layout; anything else as it is."""
+    """A copy of a tensor with the same layout; any other value is returned unchanged."""
     if not isinstance(value, torch.Tensor):
         return value
     copy = value.clone()

@@ -145,7 +145,7 @@ def new_folder() -> Path:
 
 @contextlib.contextmanager
 def scratch() -> Iterator[Path]:
-    """Gives compilations in the block an empty cache, and removes it afterwards.
+    """Uses an empty cache for compilations in the block, and removes it afterwards.
 
     Yields the folder. Libraries that were loaded from it stay usable after it is removed.
     """

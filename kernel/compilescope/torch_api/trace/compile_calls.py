@@ -78,15 +78,15 @@ def current() -> Call | None:
 
 
 def current_context() -> Any:
-    """What stands for the call of ``torch.compile`` behind what this thread compiles now, or None.
+    """A key for the ``torch.compile`` call whose code this thread is compiling, or None.
 
-    A hashable object that can be weakly referenced; `context_of` gives the same.
+    A hashable object that can be weakly referenced; `context_of` returns the same.
     """
     return next((context for context, _ in _contexts(sys._getframe(1))), None)
 
 
 def context_of(compiled: Any) -> Any:
-    """What stands for the call of ``torch.compile`` that returned this; None if none did."""
+    """A key for the ``torch.compile`` call that returned this; None if none did."""
     if isinstance(compiled, eval_frame.OptimizedModule):
         return compiled.dynamo_ctx
     if isinstance(compiled, torch.nn.Module):

@@ -1,4 +1,4 @@
-"""The library of a C++ wrapper: noted by the process that builds it, loaded by others.
+"""The shared library of a C++ wrapper: recorded by the process that builds it, loaded by others.
 
 Relies on ``codecache`` (CppCodeCache.load_async, CppWrapperCodeCache._load_library) and
 ``cpu_vec_isa`` (valid_vec_isa_list, x86_isa_checker).

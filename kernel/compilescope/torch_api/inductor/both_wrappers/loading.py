@@ -33,7 +33,7 @@ _pauses: ContextVar[bool] = ContextVar("compilescope_tiers_pauses", default=Fals
 
 
 class WrappersDifferError(Exception):
-    """The two wrappers cannot stand for each other; the text says why."""
+    """The two wrappers are not interchangeable; the text says why."""
 
 
 def after_fork() -> None:
@@ -122,7 +122,7 @@ def _pause() -> None:
 
 
 def _load_library(original: Any, *args: Any, **kwargs: Any) -> Any:
-    """Gives the built library, without asking how torch would build it.
+    """Returns the built library, without asking how torch would build it.
 
     torch writes the compiler's command line to find the library, for which it looks through the
     installation, starts the compiler, and tries each set of vector instructions in a process of its
