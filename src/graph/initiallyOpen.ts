@@ -13,7 +13,7 @@ const MAX_BOXES = 44;
  */
 export function initiallyOpenGroups(
   { groups }: IGrouping,
-  most: number = MAX_BOXES
+  maxBoxes: number = MAX_BOXES
 ): Set<string> {
   const open = new Set<string>();
   const inside = (group: number) =>
@@ -25,7 +25,7 @@ export function initiallyOpenGroups(
     // All of a level or none: like modules look alike. But one that holds nearly
     // everything is opened by itself.
     const more = level.reduce((sum, group) => sum + inside(group), 0);
-    const isFew = shown + more <= most;
+    const isFew = shown + more <= maxBoxes;
     for (const group of level) {
       const isMost = groups[group].size > 0.5 * groups[0].size;
       if (isFew || isMost) {

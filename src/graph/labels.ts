@@ -59,10 +59,10 @@ export function shapeText(node: Node): string {
  * A text of at most so many letters; what is left out is left out in the middle,
  * since names differ at their ends.
  */
-export function shorten(text: string, most: number): string {
-  if (text.length <= most) {
+export function shorten(text: string, maxLength: number): string {
+  if (text.length <= maxLength) {
     return text;
   }
-  const end = Math.floor((most - 1) / 2);
-  return `${text.slice(0, most - 1 - end)}…${text.slice(text.length - end)}`;
+  const end = Math.floor((maxLength - 1) / 2);
+  return `${text.slice(0, maxLength - 1 - end)}…${text.slice(text.length - end)}`;
 }

@@ -68,12 +68,12 @@ export class RequestedVariants {
    * Process a new report.
    *
    * @param before - The previous report.
-   * @param tell - Notifies all views of the new report.
+   * @param notify - Notifies all views of the new report.
    */
   take(
     report: ReportSummary,
     before: ReportSummary | null,
-    tell: () => void
+    notify: () => void
   ): void {
     const { shown, switches } = this._options;
     const requested = report.variants.find(({ name }) => name === this._name);
@@ -85,7 +85,7 @@ export class RequestedVariants {
     if (!before?.variants.some(isCompiled)) {
       this.followShown(report);
     }
-    tell();
+    notify();
     tellOfShown();
     this._turn(report);
     if (!switches.pending && this._name === null) {

@@ -255,6 +255,6 @@ export function formatCount(count: number): string {
 /**
  * A name that fits; the table has it in full.
  */
-export function shorten(name: string, most: number): string {
-  return name.length > most ? `${name.slice(0, most - 1)}…` : name;
+export function shorten(name: string, maxLength: number): string {
+  return name.length > maxLength ? `${name.slice(0, maxLength - 1)}…` : name;
 }

@@ -94,7 +94,7 @@ function byIdentity(regions: readonly Region[]): Map<string, Region[]> {
  * @param pairs By rising left line, and by falling right line where that is the same.
  */
 export function heaviestChain(pairs: readonly ICandidate[]): IAnchor[] {
-  const size = pairs.reduce((most, { right }) => Math.max(most, right + 2), 0);
+  const size = pairs.reduce((max, { right }) => Math.max(max, right + 2), 0);
   // A Fenwick tree of prefix maxima: the right line + 1 → the best chain that ends there.
   const tree = new Int32Array(size).fill(-1);
   const total = new Float64Array(pairs.length);

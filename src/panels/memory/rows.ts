@@ -52,7 +52,7 @@ export function rowsOf(memory: Memory): readonly IRow[] {
  */
 export function linesOf(
   rows: readonly IRow[],
-  most: number
+  maxRows: number
 ): readonly { readonly home: string; readonly rows: readonly IRow[] }[] {
   const lines = new Map<string, IRow[]>();
   for (const row of rows) {
@@ -70,7 +70,7 @@ export function linesOf(
   const largest = new Set(
     [...lines.entries()]
       .sort(([, a], [, b]) => size(b) - size(a))
-      .slice(0, most)
+      .slice(0, maxRows)
       .map(([home]) => home)
   );
   return [...lines.entries()]

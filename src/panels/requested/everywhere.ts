@@ -30,13 +30,13 @@ export interface IFindings<T> {
 /**
  * Read a part of each compilation of some variants.
  *
- * @param take - What to read of a compilation: none, one, or several.
+ * @param select - What to read of a compilation: none, one, or several.
  */
 export async function findEverywhere<T>(
   variants: readonly VariantReport[],
   { model }: IViewContext,
   part: CompilationPart,
-  take: (compilation: Compilation) => readonly T[]
+  select: (compilation: Compilation) => readonly T[]
 ): Promise<IFindings<T>> {
   let omitted = 0;
   const places = variants.flatMap(({ name, compilations }) => {
@@ -48,7 +48,7 @@ export async function findEverywhere<T>(
     places.map(async place => {
       const { variant, compilation } = place;
       const answer = await model.getCompilation(variant, compilation, [part]);
-      return take(answer).map(item => ({ ...place, item }));
+      return select(answer).map(item => ({ ...place, item }));
     })
   );
   return { rows: perPlace.flat(), omitted };

@@ -161,11 +161,15 @@ export function colorOf(row: ITimed, theme: IChartTheme): string {
     : theme.series[row.color % theme.series.length];
 }
 
-function labelOf(row: ITimed, most: number, trans: TranslationBundle): string {
+function labelOf(
+  row: ITimed,
+  maxLength: number,
+  trans: TranslationBundle
+): string {
   // Bold letters are wider.
-  const name = asText(shorten(row.name, most - 3));
+  const name = asText(shorten(row.name, maxLength - 3));
   const median = row.median === null ? '' : formatMicroseconds(row.median);
-  const words = shorten(comparison(row, trans), most);
+  const words = shorten(comparison(row, trans), maxLength);
   return [`<b>${name}</b>`, median, asText(words)].filter(Boolean).join('<br>');
 }
 

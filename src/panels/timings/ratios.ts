@@ -90,12 +90,12 @@ export function ratiosOf(
  * From the first round with a ratio: before it there is nothing to see, which of a
  * slow model's few rounds would be most of the chart.
  *
- * @param most - The most ticks.
+ * @param maxTicks - The most ticks.
  */
 export function roundsAxis(
   shown: readonly Pick<ITimed, 'running'>[],
   rounds: number,
-  most: number
+  maxTicks: number
 ): { range: [number, number]; nticks?: number; dtick?: number } {
   const first = Math.min(...shown.map(({ running }) => running[0].rounds));
   if (first === rounds) {
@@ -103,7 +103,9 @@ export function roundsAxis(
   }
   const range: [number, number] = [first, rounds + (rounds - first) * 0.01];
   // There is no half of a round.
-  return rounds - first <= most ? { range, dtick: 1 } : { range, nticks: most };
+  return rounds - first <= maxTicks
+    ? { range, dtick: 1 }
+    : { range, nticks: maxTicks };
 }
 
 function tracesOf(

@@ -26,11 +26,11 @@ export function ShowAll(props: {
  */
 export function useShowAll<T>(
   items: readonly T[],
-  most: number,
+  maxItems: number,
   trans: TranslationBundle
 ): [readonly T[], JSX.Element] {
   const [isAll, setAll] = React.useState(false);
-  const shown = isAll ? items : items.slice(0, most);
+  const shown = isAll ? items : items.slice(0, maxItems);
   return [
     shown,
     <ShowAll

@@ -253,10 +253,7 @@ export function lengthsOf<T>(
     if (text) {
       lengths.set(
         id,
-        rows.reduce(
-          (most, row) => Math.max(most, text(row).length),
-          label.length
-        )
+        rows.reduce((max, row) => Math.max(max, text(row).length), label.length)
       );
     }
   }

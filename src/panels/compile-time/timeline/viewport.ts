@@ -85,14 +85,14 @@ export function windowAround(
 /**
  * Round moments to mark on the axis.
  *
- * @param most - At most how many.
+ * @param maxTicks - At most how many.
  * @returns The moments and their distance, in µs.
  */
 export function ticks(
   { start, end }: IWindow,
-  most: number
+  maxTicks: number
 ): { readonly at: readonly number[]; readonly step: number } {
-  const rough = (end - start) / Math.max(1, most);
+  const rough = (end - start) / Math.max(1, maxTicks);
   if (!(rough > 0)) {
     return { at: [], step: 0 };
   }

@@ -19,7 +19,7 @@ const CELLS = [
 from compilescope import report as r
 from compilescope.analysis.changes.ranks import compare
 from compilescope.analysis.settings.cuda_graph_words import add_graph_words
-from compilescope.distributed.remote_report import Elsewhere
+from compilescope.distributed.remote_report import RemoteSubject
 from compilescope.session.session import get_session
 from compilescope.report.variant import Variant
 
@@ -57,7 +57,7 @@ def rank(number, how):
 reports = [rank(0, "sum"), rank(1, "max")]
 compare(reports)
 for number, report in enumerate(reports):
-    get_session()._keep(Elsewhere(report, f"rank {number} of 2"), focus=number == 0)
+    get_session()._add_inspection(RemoteSubject(report, f"rank {number} of 2"), focus=number == 0)
 `
 ];
 
