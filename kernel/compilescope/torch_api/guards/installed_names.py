@@ -15,12 +15,13 @@ INSTALLED_BY_ID = re.compile(r"\w*_\d+_c\d+")
 """The names that ``OutputGraph.install_global_by_id`` gives to globals: prefix, ``id`` and
 compilation. A tensor's ``type(x)`` makes it install torch as ``_140710230885776_c1``."""
 
-_COUNTED = re.compile(rf"\b({BUILTINS})_\d+\b")
+_COUNTED = re.compile(rf"\b({BUILTINS})_\d+\b|(?<=\bG\[')(\w*?)(?:_\d+)+_c\d+(?='\])")
 
 
 def without_counter(guard: str) -> str:
-    """Remove torch's count of dictionaries of builtins from a guard.
+    """Remove what differs between two compilations of the same code from a guard's names.
 
-    Each compilation in a process gets the next number: ``__builtins_dict___2``.
+    Each compilation in a process gets the next number: ``__builtins_dict___2``. What is installed
+    by ``id`` has the address of the object, or of its weak reference, and the compilation.
     """
-    return _COUNTED.sub(r"\1", guard)
+    return _COUNTED.sub(r"\1\2", guard)

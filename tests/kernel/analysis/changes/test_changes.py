@@ -287,6 +287,29 @@ def test_a_variant_that_failed_without_code_is_not_compared() -> None:
     assert baseline_of(cpp, variants) is None
 
 
+@pytest.mark.parametrize(
+    ("guard", "names"),
+    [
+        ("G['{}']() is not None", ("__optimizer_10_20_c27", "__optimizer_10_30_c64")),
+        ("___check_obj_id(G['{}'], 7)", ("_10_c1", "_10_c12")),
+    ],
+)
+def test_torchs_name_of_an_installed_object_makes_no_guard_differ(
+    guard: str, names: tuple[str, str]
+) -> None:
+    python, cpp = (
+        VariantReport(
+            name=name,
+            requested=cs.Variant(cpp_wrapper=name == "cpp"),
+            compilations=[
+                Compilation(id="0/0", guards=[Guard(expression=guard.format(installed))])
+            ],
+        )
+        for name, installed in zip(("python", "cpp"), names, strict=True)
+    )
+    assert [change.kind for change in compare(python, cpp).changes] == ["setting"]
+
+
 def test_torchs_count_of_builtins_makes_no_guard_differ() -> None:
     # Each compilation in a process gets the next number.
     guard = "___check_obj_id(G['__builtins_dict___{}']['{}'], 7)"
