@@ -29,6 +29,7 @@ from compilescope.report import (
     Timing,
     VariantReport,
 )
+from compilescope.report.compilation.plans import memory_peaks
 from compilescope.report.errors import CompilescopeError
 from compilescope.report.saving.path_checks import write_whole
 from compilescope.report.saving.storage import complete, from_json
@@ -90,6 +91,15 @@ def test_the_peaks_in_words_are_added_to_a_file_of_an_earlier_version() -> None:
         "Without reuse: 2.00 KiB (50 % less now)",
         "Unfused: 1.00 KiB",
     ]
+
+
+@pytest.mark.parametrize(
+    ("peak_bytes", "text"),
+    [(1024.0, ""), (1229.0, " (20 % more now)"), (6246.0, " (6.1 times as much now)")],
+)
+def test_a_peak_above_the_unfused_one_says_so(peak_bytes: float, text: str) -> None:
+    memory = Memory(peak_bytes=peak_bytes, peak_unfused_bytes=1024.0)
+    assert memory_peaks(memory)[-1].text == f"1.00 KiB{text}"
 
 
 def test_calls_through_python_of_an_earlier_version_are_no_setting() -> None:

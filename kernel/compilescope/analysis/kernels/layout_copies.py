@@ -6,7 +6,7 @@ No node of the graph is such a copy, so `estimates` has nothing for it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from ...report import Code, Compilation, Kernel
 from ..wrapper.launches import codes_of
@@ -24,17 +24,15 @@ def estimate_copies(compilation: Compilation) -> None:
 
     A copy reads at most as much as it writes: its input may be a part of a buffer.
     """
-    calls = dict(_calls(compilation))
+    calls = dict(launch_calls(compilation))
     for kernel in compilation.kernels:
         if kernel.fusion is None or kernel.fusion.kind != LAYOUT:
             continue
-        pointers = _pointers(kernel)
+        pointers = pointers_of(kernel)
         for launch in kernel.launches:
             if launch.estimated_bytes is not None or launch.key not in calls:
                 continue
-            text, sizes = calls[launch.key]
-            arguments = [word for word in _WORD.findall(text) if word in sizes]
-            accessed = [sizes[name] for name in arguments]
+            accessed = [size for _, size in calls[launch.key]]
             if not pointers or len(accessed) != len(pointers) or None in accessed:
                 continue
             known = list(zip(pointers, (size or 0.0 for size in accessed), strict=True))
@@ -45,24 +43,25 @@ def estimate_copies(compilation: Compilation) -> None:
         summarize(kernel)
 
 
-def _calls(
+def launch_calls(
     compilation: Compilation,
-) -> Iterator[tuple[str, tuple[str, Mapping[str, float | None]]]]:
-    """The key of each launch, its text, and the sizes of the buffers of its wrapper."""
+) -> Iterator[tuple[str, list[tuple[str, float | None]]]]:
+    """The key of each launch, and the buffers that it gets with their sizes, in order."""
     for code, memory in zip(_with_text(compilation), compilation.memory, strict=False):
         sizes = {buffer.name: buffer.bytes for buffer in memory.buffers}
         text = code.python if memory.artifact == "python" else code.cpp
         lines = (text or "").split("\n")
         for region in code.regions.get(memory.artifact, ()):
             if region.kind == "launch":
-                yield region.key, ("\n".join(lines[region.start - 1 : region.end]), sizes)
+                words = _WORD.findall("\n".join(lines[region.start - 1 : region.end]))
+                yield region.key, [(word, sizes[word]) for word in words if word in sizes]
 
 
 def _with_text(compilation: Compilation) -> Iterator[Code]:
     return (code for code in codes_of(compilation) if (code.python or code.cpp) is not None)
 
 
-def _pointers(kernel: Kernel) -> list[str]:
+def pointers_of(kernel: Kernel) -> list[str]:
     """The names of a kernel's pointers, in order."""
     match = (_TRITON if kernel.language == "triton" else _CPP).search(kernel.source)
     return _POINTER.findall(match[1]) if match else []

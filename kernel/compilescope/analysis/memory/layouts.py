@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
-from ...report import Buffer, Compilation, Direction, LayoutChange, Memory, Node
+from ...report import Buffer, Compilation, Direction, Kernel, LayoutChange, Memory, Node
 from ..graphs.operation_counts import operator_name
+from ..kernels.copied_pointers import copied_pointers
 from ..kernels.fusion import LAYOUT
+from ..kernels.layout_copies import launch_calls, pointers_of
 from ..wrapper.launches import nodes_of
 
 REQUESTED = "The program, or an operator's own code, asks for a copy with other strides."
 PASS = "A graph pass inserted it."
 NEEDED = "A separate kernel copies it: its next reader needs these strides."
+BESIDE = "A kernel copies it beside its other work: its next reader needs these strides."
 CHOSEN = "Inductor chose these strides; the value has others in the graph. Nothing is copied."
 _COPIES = frozenset(
     (
@@ -37,11 +40,17 @@ def find_layouts(compilation: Compilation) -> list[LayoutChange]:
     layout_changes: list[LayoutChange] = []
     for direction, nodes in graphs.items():
         layout_changes += _copies(direction, nodes, kernels)
-    moving = {k.name for k in compilation.kernels if k.fusion and k.fusion.kind == LAYOUT}
+    in_graph = {change.node for change in layout_changes}
+    copied = dict(_copied(compilation))
     for memory in compilation.memory:
         nodes = graphs.get(memory.direction, {})
-        layout_changes += _moved(memory, nodes, moving)
-        layout_changes += _chosen(memory, nodes)
+        copies = [
+            (buffer, source, kernel)
+            for buffer, source, kernel in _buffer_copies(memory, copied)
+            if in_graph.isdisjoint(buffer.nodes)
+        ]
+        layout_changes += _moved(memory, nodes, copies)
+        layout_changes += _chosen(memory, nodes, {buffer.name for buffer, _, _ in copies})
     return layout_changes
 
 
@@ -66,41 +75,59 @@ def _copies(
             )
 
 
-def _moved(memory: Memory, nodes: Mapping[str, Node], moving: set[str]) -> Iterator[LayoutChange]:
-    """The buffers of kernels that only copy an input or a buffer to other strides."""
-    for buffer in memory.buffers:
-        if buffer.kind == "input" or not memory.steps or memory.steps[buffer.born] not in moving:
-            continue
-        source = _same(buffer, memory)
-        if source is None:
-            continue
+def _copied(compilation: Compilation) -> Iterator[tuple[str, tuple[Kernel, dict[str, str]]]]:
+    """The key of each launch that copies buffers, its kernel, and copy → original by name."""
+    calls = dict(launch_calls(compilation))
+    for kernel in compilation.kernels:
+        copies = copied_pointers(kernel)
+        pointers = pointers_of(kernel) if copies else []
+        for launch in kernel.launches if copies else ():
+            names = [name for name, _ in calls.get(launch.key, ())]
+            if len(names) == len(pointers):
+                by_pointer = dict(zip(pointers, names, strict=True))
+                yield (
+                    launch.key,
+                    (kernel, {by_pointer[new]: by_pointer[old] for new, old in copies.items()}),
+                )
+
+
+def _buffer_copies(
+    memory: Memory, copied: Mapping[str, tuple[Kernel, dict[str, str]]]
+) -> Iterator[tuple[Buffer, Buffer, Kernel]]:
+    """Each buffer that is a copy with other strides, its original, and the kernel."""
+    buffers = {buffer.name: buffer for buffer in memory.buffers}
+    for key in memory.keys:
+        kernel, names = copied.get(key, (None, {}))
+        for new, old in names.items():
+            buffer, source = buffers[new], buffers[old]
+            same = buffer.shape == source.shape and buffer.dtype == source.dtype
+            if kernel and same and buffer.kind != "input" and _differs(source.stride, buffer):
+                yield buffer, source, kernel
+
+
+def _moved(
+    memory: Memory, nodes: Mapping[str, Node], copies: Sequence[tuple[Buffer, Buffer, Kernel]]
+) -> Iterator[LayoutChange]:
+    """The copies that no node of the graph is."""
+    for buffer, source, kernel in copies:
         node = nodes.get(source.name)
+        is_separate = kernel.fusion is not None and kernel.fusion.kind == LAYOUT
         yield LayoutChange(
             node=source.nodes[0] if source.nodes else source.name,
             direction=memory.direction,
             old=_text(source.stride),
             new=_text(buffer.stride),
             bytes=buffer.bytes,
-            why=NEEDED,
-            kernel=memory.steps[buffer.born],
+            why=NEEDED if is_separate else BESIDE,
+            kernel=kernel.name,
             sources=node.sources[-1:] if node else [],
         )
 
 
-def _same(buffer: Buffer, memory: Memory) -> Buffer | None:
-    """The original of a copy: an existing buffer of the same size with other strides."""
-    for other in memory.buffers:
-        exists = other is not buffer and (other.born < buffer.born or other.kind == "input")
-        alike = other.shape == buffer.shape and other.dtype == buffer.dtype
-        if exists and alike and other.stride != buffer.stride and other.dies >= buffer.born:
-            return other
-    return None
-
-
-def _chosen(memory: Memory, nodes: Mapping[str, Node]) -> Iterator[LayoutChange]:
+def _chosen(memory: Memory, nodes: Mapping[str, Node], copies: set[str]) -> Iterator[LayoutChange]:
     """Buffers whose strides differ from those of their values in the graph."""
     for buffer in memory.buffers:
-        if buffer.kind == "input":
+        if buffer.kind == "input" or buffer.name in copies:
             continue
         values = [nodes[name] for name in buffer.nodes if name in nodes]
         strides = [node.stride for node in values if node.stride]

@@ -132,8 +132,12 @@ class Memory(Struct):
     """The peak, and what it would be without reuse and without fusion."""
 
 
+_UNFUSED = "If each operator wrote its own result, freed after its last use"
+_NO_COPIES = "; without copies into other layouts, as of weights"
 _NOTABLE = 0.99
 """A peak that is above this share of another saves nothing worth mentioning."""
+_TWICE = 1.95
+"""From this ratio on, which rounds to 2, a larger peak is a multiple, not percents more."""
 
 
 def memory_peaks(memory: Memory) -> list[MemoryPeak]:
@@ -151,13 +155,17 @@ def memory_peaks(memory: Memory) -> list[MemoryPeak]:
             MemoryPeak(
                 "Unfused",
                 _compared_size(memory.peak_unfused_bytes, memory.peak_bytes),
-                "If each operator wrote its own result, freed after its last use",
+                _UNFUSED + _NO_COPIES * (memory.peak_unfused_bytes < memory.peak_bytes * _NOTABLE),
             )
         )
     return peaks
 
 
 def _compared_size(other_bytes: float, peak_bytes: float) -> str:
+    if 0 < other_bytes < peak_bytes * _NOTABLE:
+        ratio = peak_bytes / other_bytes
+        more = f"{percent(ratio - 1)} more" if ratio < _TWICE else f"{ratio:.3g} times as much"
+        return f"{size(other_bytes)} ({more} now)"
     if peak_bytes >= other_bytes * _NOTABLE:
         return size(other_bytes)
     return f"{size(other_bytes)} ({percent(1 - peak_bytes / other_bytes)} less now)"

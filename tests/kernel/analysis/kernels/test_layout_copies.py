@@ -5,8 +5,10 @@ from __future__ import annotations
 import compilescope as cs
 import pytest
 import torch
+from compilescope.analysis.kernels.copied_pointers import copied_pointers
 from compilescope.analysis.kernels.library_inputs import moves_only
 from compilescope.report import Kernel, Launch
+from compilescope.report.compilation.artifacts import Language
 from compilescope.targets import known_devices
 
 pytestmark = pytest.mark.slow
@@ -125,3 +127,71 @@ def test_what_is_used_again_after_a_library_call_stays() -> None:
 def test_a_kernel_without_source_is_no_copy() -> None:
     assert not moves_only(Kernel(name="extern_kernels.mm", language="extern"))
     assert not moves_only(Kernel(name="k", language="triton"))
+
+
+def test_each_copied_weight_is_named_whichever_kernel_copies_it() -> None:
+    """The weights are alike: the copy of each is that of its own argument."""
+    layers = [torch.nn.Conv2d(16, 16, 3, padding=1).requires_grad_(False) for _ in range(4)]
+    net = torch.nn.Sequential(*(part for layer in layers for part in (layer, torch.nn.ReLU())))
+    variants = {"python": cs.Variant(), "cpp": cs.Variant(cpp_wrapper=True)}
+    report = cs.inspect(net, (torch.randn(2, 16, 8, 8),), variants=variants, run=False)
+    for variant in report.variants:
+        (compilation,) = variant.compilations
+        strides = "(144, 9, 3, 1)"
+        weights = {
+            buffer.name
+            for buffer in compilation.memory[0].buffers
+            if buffer.kind == "input" and buffer.shape == ["16", "16", "3", "3"]
+        }
+        copies = [change.node for change in compilation.layouts if change.old == strides]
+        assert len(weights) == 4
+        assert sorted(copies) == sorted(weights)
+
+
+CPP = """
+extern "C"  void  kernel(float* in_out_ptr0, const float* in_ptr0, const float* in_ptr1,
+                         float* out_ptr0)
+{
+    #pragma omp parallel num_threads(2)
+    {
+        {
+            #pragma omp for
+            for(int64_t x0=0L; x0<64L; x0+=16L)
+            {
+                auto tmp0 = at::vec::Vectorized<float>::loadu(in_out_ptr0 + x0, 16);
+                auto tmp1 = at::vec::Vectorized<float>::loadu(in_ptr0 + x0, 16);
+                auto tmp2 = tmp0 + tmp1;
+                tmp2.store(in_out_ptr0 + x0);
+            }
+        }
+        {
+            for(int64_t x0=0L; x0<8L; x0+=1L)
+            {
+                for(int64_t x1=0L; x1<9L; x1+=1L)
+                {
+                    auto tmp0 = in_ptr1[static_cast<int64_t>(x1 + 9L*x0)];
+                    out_ptr0[static_cast<int64_t>(x0 + 8L*x1)] = tmp0;
+                }
+            }
+        }
+    }
+}
+"""
+TRITON = """
+def triton_poi_fused_0(in_ptr0, in_ptr1, out_ptr0, out_ptr1, xnumel, XBLOCK : tl.constexpr):
+    tmp0 = tl.load(in_ptr0 + (x0 + 9*x1), xmask, eviction_policy='evict_last')
+    tmp1 = tl.load(in_ptr1 + (x0), xmask)
+    tmp2 = tmp0 + tmp1
+    tl.store(out_ptr0 + (x1 + 8*x0), tmp0, xmask)
+    tl.store(out_ptr1 + (x0), tmp2, xmask)
+"""
+
+
+@pytest.mark.parametrize(
+    ("language", "source", "copies"),
+    [("cpp", CPP, {"out_ptr0": "in_ptr1"}), ("triton", TRITON, {"out_ptr0": "in_ptr0"})],
+)
+def test_a_copy_beside_other_work_is_read_from_the_source(
+    language: Language, source: str, copies: dict[str, str]
+) -> None:
+    assert copied_pointers(Kernel(name="k", language=language, source=source)) == copies
