@@ -137,6 +137,22 @@ def test_settings_not_in_effect_in_another_variant_are_counted_with_its_name() -
     counted = next(count for count in overview(report).counts if count.view == "requested")
     assert counted.text == "1 setting not in effect: fusions (cpp)"
     assert (counted.of, counted.warning) == ("cpp", True)
+    report.variant("eager").effective = [
+        Effective(setting=setting, requested="on", actual="off", differs=True)
+        for setting in ("CUDA graphs", "autotuning")
+    ]
+    counted = next(count for count in overview(report).counts if count.view == "requested")
+    assert counted.text == (
+        "3 settings not in effect: CUDA graphs, autotuning (eager); fusions (cpp)"
+    )
+    report.variant("cpp").effective += [
+        Effective(setting=setting, requested="on", actual="off", differs=True)
+        for setting in ("dynamic", "fullgraph")
+    ]
+    counted = next(count for count in overview(report).counts if count.view == "requested")
+    assert counted.text == (
+        "5 settings not in effect: CUDA graphs, autotuning (eager); dynamic (cpp) and 2 more"
+    )
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from ...report import (
     Answer,
@@ -261,28 +262,49 @@ def _ended_at_break(now: VariantReport) -> bool:
 
 
 def _not_in_effect(report: Report, now: VariantReport | None) -> list[Count]:
-    """The settings not in effect, and of which variants if the current one lacks some."""
-    variants = {
-        variant.name: {setting.setting for setting in variant.effective if setting.differs}
-        for variant in report.variants
-    }
-    settings: set[str] = set().union(*variants.values())
-    if not settings:
+    """The settings not in effect, each with its variants if the current one lacks some."""
+    variants: dict[str, list[str]] = {}
+    for variant in report.variants:
+        for setting in variant.effective:
+            if setting.differs:
+                of_setting = variants.setdefault(setting.setting, [])
+                if variant.name not in of_setting:
+                    of_setting.append(variant.name)
+    if not variants:
         return []
-    own = now is not None and variants[now.name] == settings
-    names = [name for name, differing in variants.items() if differing]
-    text = f"{count(len(settings), 'setting')} not in effect: {', '.join(sorted(settings)[:2])}"
-    if now is not None and not own:
-        text += f" ({', '.join(names)})"
+    own = now is not None and all(now.name in names for names in variants.values())
+    shown, more = _some(sorted(variants))
+    settings_by_names: dict[str, list[str]] = {}
+    for name in shown:
+        names, others = _some(variants[name])
+        of = "" if own or now is None else f" ({', '.join(names)}{others})"
+        settings_by_names.setdefault(of, []).append(name)
+    text = "; ".join(f"{', '.join(names)}{of}" for of, names in settings_by_names.items())
+    first = next(
+        variant.name
+        for variant in report.variants
+        if any(setting.differs for setting in variant.effective)
+    )
     return [
         Count(
-            number=len(settings),
-            text=text,
+            number=len(variants),
+            text=f"{count(len(variants), 'setting')} not in effect: {text}{more}",
             view="requested",
             warning=True,
-            of="" if own or now is None else names[0],
+            of="" if own or now is None else first,
         )
     ]
+
+
+_NAMED = 3
+"""So many settings are named, and so many variants of each; a fourth is named, not counted."""
+
+
+def _some(names: Sequence[str]) -> tuple[Sequence[str], str]:
+    """The names to list, and how many more there are."""
+    if len(names) <= _NAMED + 1:
+        return names, ""
+    return names[:_NAMED], f" and {len(names) - _NAMED} more"
 
 
 def _largest(variant: VariantReport) -> str:
