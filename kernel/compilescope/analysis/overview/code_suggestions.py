@@ -30,7 +30,7 @@ from ...report.break_advice import (
 )
 from ..figures.wording import compile_time, count, place
 from ..guards.recompile_words import guarded_value
-from ..problems.breaks import plain_function, same_break, skips_frame
+from ..problems.breaks import break_key, plain_function, same_break, skips_frame
 from .ranked_suggestion import Ranked
 from .verdict_helps import BEFORE
 
@@ -212,6 +212,7 @@ def against_breaks(variant: VariantReport, report: Report) -> Iterator[Ranked]:
     """Suggestions against graph breaks: one for each, and one for all at a line of output."""
     has_backward = any(calls_backward(graph_break.cause) for graph_break in variant.breaks)
     breaks = [graph_break for graph_break in variant.breaks if not is_by_design(graph_break.cause)]
+    breaks = _in_order(breaks, variant)
     for graph_break, *others in _by_output(breaks):
         where = graph_break.cause.where
         which = f"{len(others) + 1} graph breaks" if others else "graph break"
@@ -224,7 +225,8 @@ def against_breaks(variant: VariantReport, report: Report) -> Iterator[Ranked]:
         elif line or graph_break.eager:
             what += f": {(line or graph_break.eager[0]).rstrip(':')}"
         reason = "; ".join(graph_break.cause.reason.splitlines())
-        wasted_us = sum(each.ended_us or 0.0 for each in (graph_break, *others))
+        wasted_s = sum(_wasted_s(each, report) for each in (graph_break, *others))
+        attempts = sum(each.count for each in (graph_break, *others) if each.ended_us)
         mended = _without_output(where)
         # A setting that reads the number of `print(x.item())` leaves the break of the output.
         setting = "" if mended else setting_of(graph_break.cause)
@@ -232,19 +234,49 @@ def against_breaks(variant: VariantReport, report: Report) -> Iterator[Ranked]:
             setting = ""
         why = _why_output(where, alone=not others) if where is not None and mended else ""
         yield Ranked(
-            _promise(wasted_us / 1e6 if wasted_us else None),
+            _promise(attempts * _ATTEMPT_S),
             Suggestion(
                 what=what,
                 why=_skipped(graph_break, variant)
                 + (why or advice_on(graph_break.cause) or reason),
                 # The lost fusion and the further guards of each call are not measured.
-                gain=f"wastes {compile_time(wasted_us / 1e6)}" if wasted_us else "not measured",
-                basis="measured" if wasted_us else "unknown",
+                gain=f"wastes {_about(wasted_s)} of compile time" if wasted_s else "not measured",
+                basis="estimated" if wasted_s else "unknown",
                 code=setting or mended,
                 place=BEFORE if setting else _in_place(where, mended),
                 view="breaks",
             ),
         )
+
+
+_ATTEMPT_S = 0.2
+"""What an attempt that a break ends counts as in its rank. Its own time was measured once: ranks by
+it would change with each variant."""
+
+
+def _in_order(breaks: Iterable[DistinctBreak], variant: VariantReport) -> list[DistinctBreak]:
+    """The breaks as they first occurred, which does not depend on the time of an attempt."""
+    keys = [break_key(each) for compilation in variant.compilations for each in compilation.breaks]
+    first = {key: position for position, key in reversed(list(enumerate(keys)))}
+    return sorted(breaks, key=lambda each: first.get(break_key(each.cause), len(keys)))
+
+
+def _wasted_s(graph_break: DistinctBreak, report: Report) -> float:
+    """The compile time that a break wastes: the least of all variants, whose breaks are equal."""
+    key = break_key(graph_break.cause)
+    times_us = [
+        each.ended_us
+        for variant in report.variants
+        for each in variant.breaks
+        if each.ended_us and break_key(each.cause) == key
+    ]
+    return min(times_us, default=0.0) / 1e6
+
+
+def _about(seconds: float) -> str:
+    """A time with one digit, as it was measured once: ``about 0.2 s``."""
+    rounded = float(f"{seconds:.1g}")
+    return f"about {rounded:g} s" if rounded >= 0.1 else f"about {1000 * rounded:g} ms"
 
 
 def _skipped(graph_break: DistinctBreak, variant: VariantReport) -> str:
@@ -329,9 +361,9 @@ def _in_place(where: SourceLine | None, mended: str) -> str:
     return f"in place of line {where.line}: no variant can try it, as it changes your code"
 
 
-def _promise(saved_s: float | None) -> float:
+def _promise(saved_s: float) -> float:
     """The rank of a suggestion against a recompile or a graph break, by its compile time.
 
     It is above the rank of suggestions that save part of a call: these costs recur.
     """
-    return 0.8 + 0.19 * (saved_s / (1 + saved_s) if saved_s else 0.0)
+    return 0.8 + 0.19 * saved_s / (1 + saved_s)
