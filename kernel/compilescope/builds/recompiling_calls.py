@@ -44,7 +44,8 @@ class RecompilingCalls(NamedTuple):
     others: Sequence[str] = ()
     """The other values that every call changes although guards compare them."""
     causes: Sequence[RecompileCause] = ()
-    """The guards that failed in the last call."""
+    """The guards that failed in the last call, with the values of the first call in which they did:
+    those of the inspected call, and of the one after it."""
     first: Sequence[str] = ()
     """If not every call recompiles: the value of the second call, the third, …, until one does
     not recompile."""
@@ -91,25 +92,32 @@ def recompiling_calls(
     begin()
     code_copies.install(code_copies.copy())
     values: list[str] = []
-    last: list[Record] = []
+    calls: list[list[Record]] = []
     try:
         with quiet():
             compiled = compile_callable(fn, **given_by(guards))
-            outcome_of(call(compiled), backward)
-            for _ in range(1, _CALLS):
+            for number in range(_CALLS):
                 monitor.check()
                 records: list[Record] = []
                 with recording(records):
                     outcome_of(call(compiled), backward)
+                calls.append(records)
+                if number == 0:
+                    continue
                 if not (value := _value(records)):
                     return RecompilingCalls(first=values)
                 values.append(value)
-                before, last = last, records
     except CALL_ERRORS:  # the variants' own calls report the failure
         return RecompilingCalls()
-    changed, causes = _changed([*before, *last])
+    changed, causes = _changed([*calls[-2], *calls[-1]])
     others = [value for value in changed if value != values[-1]]
-    return RecompilingCalls(always=values[-1], others=others, causes=causes)
+    earliest = values.index(values[-1])
+    _, first = _changed([*calls[earliest], *calls[earliest + 1]])
+    return RecompilingCalls(
+        always=values[-1],
+        others=others,
+        causes=[first.get(subject, cause) for subject, cause in causes.items()],
+    )
 
 
 def _value(records: Sequence[Record]) -> str:
@@ -123,11 +131,11 @@ def _value(records: Sequence[Record]) -> str:
     return ""
 
 
-def _changed(records: Sequence[Record]) -> tuple[list[str], list[RecompileCause]]:
+def _changed(records: Sequence[Record]) -> tuple[list[str], dict[str, RecompileCause]]:
     """What the guards of two calls in a row state differently, and those that failed in the second.
 
     torch reports only the first of them. A number that Dynamo has made a symbol by then is not
-    among it.
+    among it. The guards that failed are by subject.
     """
     memory = Memory()
     changed: dict[str, None] = {}
@@ -142,7 +150,7 @@ def _changed(records: Sequence[Record]) -> tuple[list[str], list[RecompileCause]
             if earlier is not None and now is not None:
                 failures = [failure, *other_changes(failure, earlier, now)]
                 changed.update(dict.fromkeys(_written(one.source or one.guard) for one in failures))
-    return list(changed), list(causes.values())
+    return list(changed), causes
 
 
 def _written(value: str) -> str:

@@ -162,8 +162,8 @@ class Timing(Struct):
     """Further values that every call changes although guards compare them; torch reports only the
     first. Each of them alone recompiles, too."""
     recompile_causes: list[RecompileCause] = []
-    """Where every call recompiles: the guards of the last of several calls that failed, with the
-    value before that call and after it. They belong to no compilation of the report."""
+    """Where every call recompiles: the guards that fail in each of several calls, with the value in
+    the inspected call and in the next one. They belong to no compilation of the report."""
     first_recompiles: list[str] = []
     """Calls in a row recompile from the second on, until one does not: the value for which each of
     them does, such as ``self.mask``. The time is that of later calls. Empty if every call
