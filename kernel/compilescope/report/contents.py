@@ -88,7 +88,7 @@ class TargetSummary(Struct):
     checks: dict[str, int] = {}
     """Outcome of a kernel's check → how many kernels have it."""
     call_words: str = ""
-    """The estimated time of a call, ``≈ 16.0 µs``, or ``no estimate``."""
+    """The estimated time of a call, ``≥ 16.0 µs``, or ``no estimate``."""
     estimated: list[str] = []
     """A note that nothing ran there, and the estimate with its method, in sentences."""
     checked: str = ""

@@ -67,8 +67,7 @@ class TargetResult(Struct):
     call_us: float | None = None
     """An estimate: the time of kernels or of launches, whichever is longer."""
     text: str = ""
-    """``≈ 16.0 µs a call, limited by launches``; the reason if there is no estimate. With ``≥`` if
-    launches are not counted."""
+    """``≥ 16.0 µs a call, limited by launches``; the reason if there is no estimate."""
 
 
 class Answer(Struct):

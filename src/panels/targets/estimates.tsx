@@ -104,7 +104,7 @@ function Row(props: {
           value={estimate?.call_us ?? null}
           exact={formatMicroseconds}
           format={formatMicroseconds}
-          isLeast={!!estimate?.unknown}
+          isLeast
           why={why}
           trans={trans}
         />

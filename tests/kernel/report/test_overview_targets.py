@@ -41,12 +41,12 @@ def test_an_estimate_stands_apart_and_is_no_less_than_a_launch() -> None:
     assert [item.variant for item in result.results] == ["eager", "python"]
     (target,) = result.targets
     assert (target.device, target.call_us) == ("H100 SXM", 11.0)
-    assert target.text == "≈ 11.0 µs a call, limited by launches"
+    assert target.text == "≥ 11.0 µs a call, limited by launches"
     assert overview(targeted(500.0)).targets[0].call_us == 500.0
     only = targeted(0.0003)
     only.variants = only.variants[-1:]
     assert overview(only).headline == (
-        "Estimated for H100 SXM, not measured: ≈ 11.0 µs a call, limited by launches."
+        "Estimated for H100 SXM, not measured: ≥ 11.0 µs a call, limited by launches."
     )
     both = copy.deepcopy(only)
     both.variants += copy.deepcopy(only.variants)
@@ -56,12 +56,12 @@ def test_an_estimate_stands_apart_and_is_no_less_than_a_launch() -> None:
     assert cpp.target.estimate is not None
     cpp.target.estimate.call_us = 8.0
     assert overview(both).headline == (
-        "Estimated for the C++ wrapper on H100 SXM, not measured: ≈ 8.00 µs a call, "
+        "Estimated for the C++ wrapper on H100 SXM, not measured: ≥ 8.00 µs a call, "
         "limited by launches."
     )
 
 
-def test_an_estimate_without_some_launches_is_a_lower_bound() -> None:
+def test_an_estimate_says_how_many_launches_are_not_counted() -> None:
     report = targeted(0.0003)
     target = report.variants[-1].target
     assert target is not None

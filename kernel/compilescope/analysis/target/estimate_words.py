@@ -19,14 +19,11 @@ def nothing_ran(target: TargetReport) -> str:
 
 
 def call_words(target: TargetReport) -> str:
-    """Return the estimated time of a call; ``no estimate`` if there is none.
-
-    Launches without an estimate make it a lower bound.
-    """
+    """Return the estimated time of a call, a lower bound; ``no estimate`` if there is none."""
     estimate = target.estimate
     if estimate is None or estimate.call_us is None:
         return "no estimate"
-    return f"{'≥' if estimate.unknown else '≈'} {duration(estimate.call_us)}"
+    return f"≥ {duration(estimate.call_us)}"
 
 
 def estimated(target: TargetReport, *, repeats: bool = False) -> str:

@@ -69,7 +69,7 @@ export const FULL: Partial<Overview> = {
       title: 'Python wrapper on H100 SXM',
       device: 'H100 SXM',
       call_us: 11,
-      text: '≈ 11.0 µs a call, limited by launches'
+      text: '≥ 11.0 µs a call, limited by launches'
     }
   ],
   wrapper: {

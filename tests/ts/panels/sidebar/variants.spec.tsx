@@ -101,7 +101,7 @@ describe('The variants in the sidebar', () => {
       kernels: 1,
       compiled: 0,
       checks: {},
-      call_words: '≈ 16.0 µs',
+      call_words: '≥ 16.0 µs',
       estimated: [],
       checked: ''
     };
