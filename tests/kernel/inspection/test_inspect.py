@@ -159,6 +159,7 @@ def test_a_module_path_is_as_in_named_modules() -> None:
         ("G['__import_a_dot_b'].net._modules['0']", "net.0"),
         ("G['net'].layers.0", "net.layers.0"),
         ("L['self'].layers.0", "layers.0"),
+        ("L['self'].__dict__['_modules']['net'].0", "net.0"),
         ("L['self']", ""),
     ],
 )

@@ -213,5 +213,8 @@ def _module_path(source: str) -> str:
 
     The subject itself, ``L['self']`` or ``L['fn']``, is left out, as in ``named_modules``. So is
     the Python module of a global of another module: ``G['__import___main__'].net`` is ``net``.
+    Where the call changes an attribute of the module, Dynamo names a submodule by its entry in
+    ``L['self'].__dict__['_modules']``.
     """
-    return _ROOT.sub("", _ITEM.sub(r".\1", source).replace("._modules.", "."))
+    path = _ITEM.sub(r".\1", source).replace(".__dict__.", ".").replace("._modules.", ".")
+    return _ROOT.sub("", path)
