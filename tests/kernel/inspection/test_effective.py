@@ -61,6 +61,7 @@ def test_nothing_differs_where_torch_did_as_it_was_told(sources: Report, variant
     data = of(sources, variant)
     assert [setting for setting in data.values() if setting.differs] == []
     assert data["cpp_wrapper"].actual == ("on" if variant == "cpp" else "off")
+    assert (data["backend"].actual, data["mode"].actual) == ("inductor", "default")
     assert data["dynamic"].actual == "all sizes are constants"
     assert data["fullgraph"].actual == "1 graph"
     assert "CUDA graphs" not in data
@@ -68,6 +69,7 @@ def test_nothing_differs_where_torch_did_as_it_was_told(sources: Report, variant
 
 
 def test_cuda_graphs_need_a_gpu(sources: Report) -> None:
+    assert of(sources, "graphs")["mode"].requested == "reduce-overhead"
     item = of(sources, "graphs")["CUDA graphs"]
     assert (item.requested, item.actual, item.differs) == ("on", "off", True)
     assert "CPU" in item.why

@@ -17,7 +17,7 @@ from ..wrapper.launches import codes_of
 _SHOWN = 4
 _MAX_CHARACTERS = 100
 _EFFECTS = {
-    "mode": ("autotuning", CUDA_GRAPHS),
+    "mode": ("mode", "autotuning", CUDA_GRAPHS),
     "cpp_wrapper": ("cpp_wrapper", "fusions", "static launcher"),
     "dynamic": ("dynamic",),
     "fullgraph": ("fullgraph",),

@@ -71,6 +71,8 @@ def effective(
             *_dynamic(variant, compilations, records),
         ]
     rules: list[Callable[[], Iterator[Effective]]] = [
+        lambda: _backend(variant, compilations),
+        lambda: _mode(variant),
         lambda: _cpp_wrapper(variant, compilations),
         lambda: cuda_graphs_row(facts.cuda_graphs, variant),
         lambda: autotuning(compilations, facts.settings, facts.complaints, built=facts.built),
@@ -86,7 +88,9 @@ def effective(
 
 def _backend(variant: Variant, compilations: Sequence[Compilation]) -> Iterator[Effective]:
     # A backend of another name may hand its graphs to Inductor, as compilescope's own does.
-    uses_inductor = any(compilation.kernels for compilation in compilations)
+    uses_inductor = variant.uses_inductor or any(
+        compilation.kernels for compilation in compilations
+    )
     yield Effective(
         setting="backend",
         requested=str(variant.backend),
@@ -95,6 +99,12 @@ def _backend(variant: Variant, compilations: Sequence[Compilation]) -> Iterator[
         if uses_inductor
         else "Only Inductor generates wrappers and kernels, and accepts modes and options.",
     )
+
+
+def _mode(variant: Variant) -> Iterator[Effective]:
+    """What a mode sets has rows of its own, such as CUDA graphs and autotuning."""
+    mode = variant.mode or "default"
+    yield Effective(setting="mode", requested=mode, actual=mode)
 
 
 def _cpp_wrapper(variant: Variant, compilations: Sequence[Compilation]) -> Iterator[Effective]:

@@ -21,7 +21,10 @@ _NO_PARAMETERS = "The graphs have no parameters or buffers that could be frozen.
 _PARAMETERS = ("_parameters_", "_buffers_")
 """Parts of the names that Dynamo gives to the inputs that freezing makes constants."""
 _LAUNCHER = "use_static_cuda_launcher"
-_FREEZE = "Set torch._inductor.config.freezing = True, and call under torch.no_grad()."
+_FREEZE = (
+    "Set torch._inductor.config.freezing = True, and make the call in a block "
+    "`with torch.no_grad():`."
+)
 _FREEZE_CODE = """\
 torch._inductor.config.freezing = True
 with torch.no_grad():
