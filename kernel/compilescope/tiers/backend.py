@@ -10,7 +10,7 @@ from typing import Any
 from ..report.argument_checks import check_flag, check_function, check_mapping, check_text
 from ..report.errors import CompilescopeError
 from ..report.tiers import TierName, Tiers
-from ..torch_api.dynamo import written_settings
+from ..torch_api.dynamo import compile_arguments
 from ..torch_api.inductor import graph_recording
 from ..torch_api.inductor.both_wrappers import compiling, requirements
 from ..torch_api.inductor.both_wrappers.compiling import InterceptedGraph, Traits
@@ -164,8 +164,8 @@ def tiers_of(compiled: Any = None) -> Tiers:
 
 def _why_none(compiled: Any) -> str:
     """Why no graph of a result of ``torch.compile`` can have tiers; empty if its graphs can."""
-    settings = written_settings.written(compiled)
-    backend = settings.variant.backend if settings is not None else NAME
+    arguments = compile_arguments.written(compiled)
+    backend = arguments.variant.backend if arguments is not None else NAME
     if backend == NAME:
         return ""
     return _OTHER_BACKEND.format(backend)
