@@ -2,8 +2,9 @@ import * as React from 'react';
 import type { Autotuning } from '../../protocol/types';
 import { SearchField, Select } from '../common';
 import { formatSeconds } from '../../words/format';
+import { Prose } from '../common/prose';
 import type { IViewContext } from '../views';
-import { durationOf } from './choices';
+import { countOf, durationOf, equalOf, type IEqual } from './choices';
 import { NothingTuned } from './empty';
 import { TuningCard } from './tuning';
 
@@ -23,18 +24,14 @@ export function AutotuneBody(props: {
   const [kind, setKind] = React.useState('');
   const entries = React.useMemo(
     () =>
-      // What was measured first: of what was skipped there is little to see.
-      [
-        ...autotunings.filter(autotuning => !autotuning.skipped),
-        ...autotunings.filter(autotuning => autotuning.skipped)
-      ].map((tuning, index) => ({
-        tuning,
+      equalOf(autotunings).map((equal, index) => ({
+        equal,
         index,
         text: [
-          tuning.operator,
-          tuning.kernel,
-          ...tuning.inputs,
-          ...tuning.choices.map(({ name }) => name)
+          equal.tuning.operator,
+          ...equal.kernels,
+          ...equal.tuning.inputs,
+          ...equal.tuning.choices.map(({ name }) => name)
         ]
           .join('\n')
           .toLowerCase()
@@ -47,15 +44,18 @@ export function AutotuneBody(props: {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   const shown = entries.filter(
     entry =>
-      (!kind || entry.tuning.kind === kind) &&
+      (!kind || entry.equal.tuning.kind === kind) &&
       words.every(word => entry.text.includes(word))
   );
   const duration = durationOf(autotunings);
   const skipped = autotunings.filter(autotuning => autotuning.skipped).length;
-  const linked = (tuning: Autotuning) =>
-    tuning.kernel !== '' &&
-    (model.selection.kernel === tuning.kernel ||
-      model.linked.kernels.has(tuning.kernel));
+  const total = autotunings.length;
+  const count = countOf(shown.map(({ equal }) => equal));
+  const linked = ({ kernels }: IEqual) =>
+    kernels.some(
+      kernel =>
+        model.selection.kernel === kernel || model.linked.kernels.has(kernel)
+    );
   return (
     <>
       <div
@@ -79,21 +79,29 @@ export function AutotuneBody(props: {
           onChange={setKind}
         />
         <span className="jp-Compilescope-kernelTotals" role="status">
-          {shown.length === entries.length
-            ? trans._n('%1 autotuning', '%1 autotunings', entries.length)
-            : trans.__('%1 of %2 autotunings', shown.length, entries.length)}
+          {count === total
+            ? trans._n('%1 autotuning', '%1 autotunings', total)
+            : trans.__('%1 of %2 autotunings', count, total)}
           {duration !== null &&
             `, ${trans.__('%1 spent measuring', formatSeconds(duration))}`}
-          {skipped > 0 && `, ${trans.__('%1 skipped', skipped)}`}
+          {skipped > 0 &&
+            `, ${skipped === total ? trans.__('all skipped') : trans.__('%1 skipped', skipped)}`}
         </span>
       </div>
       <ul className="jp-Compilescope-autotunings">
-        {shown.map(({ tuning, index }, place) => (
+        {shown.map(({ equal, index }, place) => (
           <li key={index}>
+            {equal.tuning.skipped &&
+              equal.tuning.skipped !==
+                shown[place - 1]?.equal.tuning.skipped && (
+                <p className="jp-Compilescope-tuningSkipped">
+                  <Prose text={equal.tuning.skipped} />
+                </p>
+              )}
             <TuningCard
-              tuning={tuning}
-              isOpenFirst={place === 0}
-              isMarked={linked(tuning)}
+              equal={equal}
+              isOpenFirst={place === 0 && !equal.tuning.skipped}
+              isMarked={linked(equal)}
               context={context}
               origin={origin}
             />

@@ -83,6 +83,50 @@ export function tableOf({ choices }: Autotuning): ITable {
 }
 
 /**
+ * Equal autotunings: of one operator for inputs of one kind, with one result.
+ */
+export interface IEqual {
+  readonly tuning: Autotuning;
+  readonly count: number;
+
+  /**
+   * The kernels that they are of, each once.
+   */
+  readonly kernels: readonly string[];
+}
+
+/**
+ * Autotunings with equal ones of those that were skipped together: those that were
+ * measured first, then the others by why they were skipped.
+ */
+export function equalOf(tunings: readonly Autotuning[]): IEqual[] {
+  const groups = new Map<string, Autotuning[]>();
+  tunings.forEach((tuning, index) => {
+    const same = { ...tuning, kernel: '' };
+    const key = JSON.stringify(tuning.skipped ? same : index);
+    groups.set(key, [...(groups.get(key) ?? []), tuning]);
+  });
+  const reasons = ['', ...new Set(tunings.map(({ skipped }) => skipped))];
+  return [...groups.values()]
+    .map(equal => ({
+      tuning: equal[0],
+      count: equal.length,
+      kernels: [...new Set(equal.map(({ kernel }) => kernel))].filter(Boolean)
+    }))
+    .sort(
+      (a, b) =>
+        reasons.indexOf(a.tuning.skipped) - reasons.indexOf(b.tuning.skipped)
+    );
+}
+
+/**
+ * How many autotunings equal ones are.
+ */
+export function countOf(equal: readonly IEqual[]): number {
+  return equal.reduce((sum, { count }) => sum + count, 0);
+}
+
+/**
  * The candidate that torch took; undefined where none is marked.
  */
 export function chosenOf({ choices }: Autotuning): Choice | undefined {

@@ -42,7 +42,7 @@ export function NothingTuned(props: {
                   model.variant = tuned.name;
                 }}
               >
-                {trans.__('Show %1, which autotunes', tuned.name)}
+                {trans.__('Show the autotunings of %1', tuned.name)}
               </button>
             )
           }

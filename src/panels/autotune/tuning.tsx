@@ -1,20 +1,21 @@
 import * as React from 'react';
-import type { Autotuning } from '../../protocol/types';
 import { Badge } from '../common';
 import {
+  formatCount,
   formatMicroseconds,
   formatRatio,
   formatSeconds
 } from '../../words/format';
 import type { IViewContext } from '../views';
 import { Candidates } from './candidates';
-import { chosenOf, gainOf, tableOf } from './choices';
+import { chosenOf, gainOf, tableOf, type IEqual } from './choices';
 
 /**
- * One autotuning: a line, and below it, once opened, the candidates.
+ * An autotuning, or several equal ones: a line, and below it, once opened, the
+ * candidates. Why it was skipped stands above all that were skipped for it.
  */
 export function TuningCard(props: {
-  tuning: Autotuning;
+  equal: IEqual;
 
   /**
    * Whether it is open before the user says so.
@@ -28,7 +29,8 @@ export function TuningCard(props: {
   context: IViewContext;
   origin: object;
 }): JSX.Element {
-  const { tuning, isMarked, context, origin } = props;
+  const { isMarked, context, origin } = props;
+  const { tuning, count, kernels } = props.equal;
   const { model, trans } = context;
   const id = React.useId();
   const [isOpen, setOpen] = React.useState(props.isOpenFirst);
@@ -63,7 +65,7 @@ export function TuningCard(props: {
             ? trans.__('configuration')
             : trans.__('algorithm')}
         </Badge>
-        {tuning.skipped && <Badge kind="warning">{trans.__('skipped')}</Badge>}
+        {count > 1 && <span>× {formatCount(count)}</span>}
         <span className="jp-Compilescope-tuningInputs">
           {tuning.inputs.join(' × ')}
         </span>
@@ -93,31 +95,26 @@ export function TuningCard(props: {
       <div id={id} hidden={!isOpen} className="jp-Compilescope-tuningBody">
         {isOpen && (
           <>
-            {tuning.skipped && (
-              <p className="jp-Compilescope-tuningSkipped">
-                {trans.__('Nothing was measured: %1', tuning.skipped)}
-              </p>
-            )}
             <p className="jp-Compilescope-muted">
               {trans._n('%1 candidate', '%1 candidates', tuning.choices.length)}
               {tuning.duration_s !== null &&
                 `, ${trans.__('measured in %1', formatSeconds(tuning.duration_s))}`}
-              {tuning.kernel && (
-                <>
+              {kernels.map(kernel => (
+                <React.Fragment key={kernel}>
                   {', '}
                   <button
                     type="button"
                     className="jp-Compilescope-link jp-mod-code"
                     title={trans.__('Show in Kernels')}
                     onClick={() => {
-                      model.select({ kernel: tuning.kernel, origin });
+                      model.select({ kernel, origin });
                       context.open('kernels');
                     }}
                   >
-                    {tuning.kernel}
+                    {kernel}
                   </button>
-                </>
-              )}
+                </React.Fragment>
+              ))}
             </p>
             {tuning.choices.length > 0 && (
               <Candidates

@@ -131,16 +131,21 @@ export function StudyPart(
      * Whether it has not run. What it would tell is of use where it can be run.
      */
     isEmpty?: boolean;
+
+    /**
+     * Whether it can tell anything; without it there is no button.
+     */
+    isPossible?: boolean;
     children: React.ReactNode;
   }
 ): JSX.Element {
-  const { title, isEmpty, children, ...button } = props;
+  const { title, isEmpty, isPossible = true, children, ...button } = props;
   const { model, trans } = button.context;
   return (
     <Part
       name={button.study}
       title={title}
-      action={<StudyButton {...button} />}
+      action={isPossible && <StudyButton {...button} />}
     >
       {isEmpty && !model.isLive ? (
         <p className="jp-Compilescope-hint">

@@ -87,6 +87,9 @@ export function TimingsBody(props: {
     variant => variant.requested.backend !== null && !variant.recorded
   );
   const studied = compiled.filter(({ name }) => !excluded.has(name));
+  // Calls that recompile end in eager: there is no time of compiled code.
+  const always =
+    compiled.length > 0 && compiled.every(({ timing }) => timing?.recompiles);
   const here = variants.filter(({ target }) => target === null);
   return (
     <>
@@ -130,9 +133,7 @@ export function TimingsBody(props: {
           <ProblemCard problem={measurement.problem} trans={trans} />
         )}
         <Times rows={rows} context={context} />
-        <Part name="verdict" title={trans.__('Verdict')}>
-          <Verdicts variants={compiled} context={context} />
-        </Part>
+        <Verdicts variants={compiled} context={context} />
         {/* Nothing runs on a device that is not here. */}
         {!isOnlyForTargets(summaries) && (
           <>
@@ -140,7 +141,8 @@ export function TimingsBody(props: {
               study="layers"
               title={trans.__('Where one call’s time goes')}
               label={trans.__('Break down the time')}
-              variants={studied}
+              variants={studied.filter(({ timing }) => !timing?.recompiles)}
+              isPossible={!always}
               isEmpty={here.every(
                 ({ layers, absent }) => layers.length === 0 && !absent.layers
               )}

@@ -1,38 +1,39 @@
 import * as React from 'react';
 import type { Help, VariantReport, Verdict } from '../../protocol/types';
 import { Badge, CodeBlock } from '../common';
+import { Part } from '../common/study';
 import type { IViewContext } from '../views';
 
 /**
  * What each variant's time is bound by, and what usually helps. The one that all
- * views show comes first.
+ * views show comes first. Without anything to say there is no such part.
  */
 export function Verdicts(props: {
   variants: readonly VariantReport[];
   context: IViewContext;
-}): JSX.Element {
+}): JSX.Element | null {
   const { variants, context } = props;
-  const { model } = context;
+  const { model, trans } = context;
   const judged = variants
     .filter(variant => variant.verdict !== null)
     .sort(
       (a, b) =>
         Number(b.name === model.variant) - Number(a.name === model.variant)
     );
-  if (judged.length === 0) {
-    const limit = model.report?.overview?.limit;
-    return (
-      <p className="jp-Compilescope-hint">
-        {limit?.basis === 'unknown' && limit.text}
-      </p>
-    );
-  }
-  return (
-    <div className="jp-Compilescope-verdicts">
-      {judged.map(({ name, verdict }) => (
-        <Card key={name} name={name} verdict={verdict!} context={context} />
-      ))}
-    </div>
+  const limit = model.report?.overview?.limit;
+  const why = limit?.basis === 'unknown' ? limit.text : '';
+  return judged.length === 0 && !why ? null : (
+    <Part name="verdict" title={trans.__('Verdict')}>
+      {judged.length === 0 ? (
+        <p className="jp-Compilescope-hint">{why}</p>
+      ) : (
+        <div className="jp-Compilescope-verdicts">
+          {judged.map(({ name, verdict }) => (
+            <Card key={name} name={name} verdict={verdict!} context={context} />
+          ))}
+        </div>
+      )}
+    </Part>
   );
 }
 

@@ -137,8 +137,32 @@ describe('AutotuneBody', () => {
     expect(reason.querySelector('td')!.colSpan).toBe(
       page.all('thead tr > *').length
     );
-    page.click(page.button(/addmm/));
-    expect(page.text()).toContain('Nothing was measured: tiny');
+    expect(page.all('.jp-Compilescope-tuningSkipped')[0].textContent).toBe(
+      'tiny'
+    );
+  });
+
+  it('says once why several were skipped, and shows equal ones together', () => {
+    const skipped = tuning([choice('addmm')], { skipped: 'tiny' });
+    show([
+      skipped,
+      tuning([choice('mm')], { skipped: 'cached' }),
+      { ...skipped, kernel: 'triton_mm_2' },
+      { ...skipped, inputs: ['float32[9, 9] cuda'] }
+    ]);
+    expect(page.text()).toContain('4 autotunings');
+    expect(page.text()).toContain('all skipped');
+    expect(
+      page
+        .all('.jp-Compilescope-tuningSkipped')
+        .map(({ textContent }) => textContent)
+    ).toEqual(['tiny', 'cached']);
+    expect(
+      page.all('article').map(({ textContent }) => textContent!.includes('× 2'))
+    ).toEqual([true, false, false]);
+    page.click(page.all('article button')[0]);
+    expect(page.button('triton_mm_1')).toBeTruthy();
+    expect(page.button('triton_mm_2')).toBeTruthy();
   });
 
   it('lists the fastest 25 and the chosen one, the others on request', () => {
@@ -202,7 +226,7 @@ describe('AutotuneBody', () => {
     model.report = report('f', { variants: [variantSummary('python'), tuned] });
     show([]);
     expect(page.text()).not.toContain('Set it in the call');
-    page.click(page.button(/Show tuned/));
+    page.click(page.button(/Show the autotunings of tuned/));
     expect(model.variant).toBe('tuned');
   });
 

@@ -461,6 +461,16 @@ describe('The Timings view', () => {
     expect(page.text()).toContain('No selected variant is built yet');
   });
 
+  it('offers no breakdown where every call recompiles, and no empty verdict', () => {
+    const always = timing({ recompiles: 'self.calls' });
+    draw([eager(), full('cpp', { timing: always })]);
+    expect(page.text()).not.toContain('Break down the time');
+    expect(page.text()).not.toContain('Verdict');
+    draw([eager(), full('cpp', { timing: always }), full('python')]);
+    page.click(page.button('Break down the time'));
+    expect(model.startStudies).toHaveBeenCalledWith(['layers'], ['python']);
+  });
+
   it('only shows, where there is no kernel', () => {
     model.isLive = false;
     draw([
