@@ -11,7 +11,8 @@ import type { ViewTarget } from '../panels/views';
 import type { ISubjectModel } from '../interfaces/subject';
 
 /**
- * What the sidebar tells of a report: variants, times, tiers, problems.
+ * What the sidebar tells of a report: variants, times, tiers, problems. On a phone it
+ * is one line until it is opened: the Overview tells the same.
  */
 export class Aside extends ReactWidget {
   constructor(
@@ -22,6 +23,7 @@ export class Aside extends ReactWidget {
     super();
     this.addClass('jp-Compilescope-sidebar');
     this.addClass('jp-Compilescope-page-aside');
+    this.addClass('jp-mod-folded');
     this.node.setAttribute('role', 'complementary');
     this.node.setAttribute('aria-label', _trans.__('Variants and problems'));
     for (const signal of signalsOf(_model)) {
@@ -39,8 +41,18 @@ export class Aside extends ReactWidget {
     const isTimed = props.state.report?.variants.some(
       variant => variant.median_us !== null
     );
+    const isFolded = this.hasClass('jp-mod-folded');
     return (
       <>
+        <button
+          type="button"
+          className="jp-Compilescope-page-fold"
+          aria-expanded={!isFolded}
+          onClick={this._fold}
+        >
+          <span aria-hidden="true">{isFolded ? '▴' : '▾'}</span>{' '}
+          {this._trans.__('Variants and problems')}
+        </button>
         {hasVariants && <Variants {...props} />}
         {isTimed && <Verdict {...props} />}
         <Tiers {...props} />
@@ -48,6 +60,13 @@ export class Aside extends ReactWidget {
       </>
     );
   }
+
+  private _fold = (): void => {
+    this.toggleClass('jp-mod-folded');
+    this.update();
+    // The style sheet says how high it may be.
+    this.parent?.fit();
+  };
 
   private _nothing = (): void => {
     // A page has no kernel to ask.

@@ -40,6 +40,8 @@ export function fillNarrowPage(
       split.insertWidget(Number(isBelow), aside);
     }
     split.orientation = isNarrow ? 'vertical' : 'horizontal';
+    // Style sheets limit sizes by the page's width.
+    split.fit();
     split.setRelativeSizes(isBelow ? [3, 1] : isNarrow ? [2, 3] : [1, 4]);
     page.update();
   };

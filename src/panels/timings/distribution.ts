@@ -85,7 +85,7 @@ export function distributionOf(
               }
             : {
                 title: trans.__('latency, %1', scale.unit),
-                nticks: Math.max(3, Math.floor(width / 90))
+                tickvals: roundValues(axis, Math.floor(width / 90))
               })
         },
         yaxis: {
@@ -116,6 +116,29 @@ export function distributionOf(
 }
 
 /**
+ * The fewest ticks to find: of as many at least two are in any range.
+ */
+const FEWEST = 4;
+
+/**
+ * Round values in a range, as many as there is room for.
+ */
+function roundValues([low, high]: readonly number[], room: number): number[] {
+  const most = Math.max(FEWEST, room);
+  const unit = 10 ** Math.floor(Math.log10((high - low) / most));
+  const valuesOf = (step: number) => {
+    const first = Math.ceil(low / step);
+    const last = Math.floor(high / step);
+    return Array.from({ length: last - first + 1 }, (_, place) =>
+      Number(((first + place) * step).toPrecision(6))
+    );
+  };
+  return [1, 2, 2.5, 5, 10]
+    .map(step => valuesOf(step * unit))
+    .find(values => values.length <= most)!;
+}
+
+/**
  * Ticks of a logarithmic axis, each with its own unit; as many as there is room
  * for.
  */
@@ -134,9 +157,11 @@ function logTicks(
       .filter(tick => tick >= low && tick <= high)
   );
   const room = Math.max(2, Math.floor(width / 56));
-  const ticks =
+  const fitting =
     choices.find(choice => choice.length <= room) ??
     choices[2].filter((_, place) => place % 2 === 0);
+  // Within a decade they may be too few for a scale.
+  const ticks = fitting.length < 2 ? roundValues([low, high], room) : fitting;
   return {
     tickvals: ticks.map(tick => tick / factor),
     ticktext: ticks.map(withoutTrailingZeros)

@@ -1,3 +1,6 @@
+import { nullTranslator } from '@jupyterlab/translation';
+import type { IChartTheme } from '../../../../src/charts';
+import { distributionOf } from '../../../../src/panels/timings/distribution';
 import { densityOf, quantile } from '../../../../src/panels/timings/density';
 import { roundsAxis } from '../../../../src/panels/timings/ratios';
 import { rowsOf } from '../../../../src/panels/timings/rows';
@@ -5,6 +8,7 @@ import { scaleOf } from '../../../../src/panels/timings/scale';
 import { measurement, samples, series, timing } from '../../support/measured';
 import { variantReport } from '../../support/structs';
 
+const trans = nullTranslator.load('compilescope');
 const ascending = (a: number, b: number) => a - b;
 
 describe('densityOf', () => {
@@ -136,6 +140,36 @@ describe('rowsOf', () => {
     expect(running(8, true)).toEqual([eighth]);
     // With fewer than eight rounds a ratio has no interval.
     expect(running(7, null)).toEqual([]);
+  });
+});
+
+describe('distributionOf', () => {
+  const axisOf = (values: number[], isLog: boolean, width: number) => {
+    const rows = rowsOf(
+      measurement({ series: [series('a', { samples_us: values })] }),
+      []
+    );
+    const theme = { text: '', line: '', muted: '', series: [''] };
+    const { make } = distributionOf(rows, isLog, trans);
+    const figure = make(theme as unknown as IChartTheme, {
+      width,
+      height: 300
+    });
+    return (figure.layout as { xaxis: { tickvals: number[] } }).xaxis.tickvals;
+  };
+
+  it.each([true, false])('has a scale where it is narrow: log %s', isLog => {
+    expect(axisOf([75e3, 100e3, 141e3], isLog, 366)).toEqual([
+      80, 100, 120, 140
+    ]);
+    expect(axisOf([1.01e3, 1.03e3, 1.05e3], isLog, 366).length).toBeGreaterThan(
+      1
+    );
+  });
+
+  it('has no more ticks than fit', () => {
+    expect(axisOf([1, 1e6], true, 366).length).toBeLessThan(5);
+    expect(axisOf([1, 1e6], false, 900).length).toBeLessThan(11);
   });
 });
 
