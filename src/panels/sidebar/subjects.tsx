@@ -144,27 +144,29 @@ function Row(props: {
       <span className="jp-Compilescope-sign" title={kind} aria-label={kind}>
         {SIGNS[kind]}
       </span>
-      <span className="jp-Compilescope-subjectName" title={subject.name}>
-        {summary.rank === null
-          ? subject.name
-          : trans.__('rank %1', summary.rank)}
+      <span className="jp-Compilescope-subjectTitle">
+        <span className="jp-Compilescope-subjectName" title={subject.name}>
+          {summary.rank === null
+            ? subject.name
+            : trans.__('rank %1', summary.rank)}
+        </span>
+        {problems > 0 && (
+          <span
+            className="jp-Compilescope-count jp-mod-warn"
+            title={trans._n('%1 problem', '%1 problems', problems)}
+          >
+            {problems}
+          </span>
+        )}
+        {where && (
+          <span
+            className="jp-Compilescope-muted"
+            title={`${where.file}:${where.line}`}
+          >
+            {formatPlace(where, props.files, trans)}
+          </span>
+        )}
       </span>
-      {problems > 0 && (
-        <span
-          className="jp-Compilescope-count jp-mod-warn"
-          title={trans._n('%1 problem', '%1 problems', problems)}
-        >
-          {problems}
-        </span>
-      )}
-      {where && (
-        <span
-          className="jp-Compilescope-muted"
-          title={`${where.file}:${where.line}`}
-        >
-          {formatPlace(where, props.files, trans)}
-        </span>
-      )}
       {props.isEarlier && (
         <span className="jp-Compilescope-earlier">
           {props.isGone

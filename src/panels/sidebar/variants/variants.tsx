@@ -19,7 +19,7 @@ import { TABLES } from '../../../words/tables';
 /**
  * A title of more letters has a line of its own where the sidebar is narrow.
  */
-const LONG_TITLE = 14;
+const LONG_TITLE = 12;
 
 /**
  * The style sheet aligns these columns.
@@ -164,6 +164,13 @@ function Row(props: {
   const latency =
     variant.latency.replaceAll(' ', '\u00a0') ||
     (median_us !== null && formatMicroseconds(median_us));
+  const about = [
+    // Its name, by which pickers and code call it.
+    props.title !== variant.name && <code>{variant.name}</code>,
+    // A latency says that it was built and run. A file of an earlier version has no words.
+    !latency && (variant.stage_words || variant.stage),
+    recompiles > 1 && trans._n('%1 compilation', '%1 compilations', recompiles)
+  ].filter(Boolean);
   const time = (
     <td title={interval ?? undefined}>
       {target && isEstimated ? (
@@ -212,19 +219,16 @@ function Row(props: {
               {target && !isEstimated && (
                 <EstimatedTime target={target} trans={trans} />
               )}
-              <span className="jp-Compilescope-stage">
-                {/* Its name, by which pickers and code call it. */}
-                {props.title !== variant.name && (
-                  <>
-                    <code>{variant.name}</code>
-                    {' · '}
-                  </>
-                )}
-                {/* A file of an earlier version has no words. */}
-                {variant.stage_words || variant.stage}
-                {recompiles > 1 &&
-                  ` · ${trans._n('%1 compilation', '%1 compilations', recompiles)}`}
-              </span>
+              {about.length > 0 && (
+                <span className="jp-Compilescope-stage">
+                  {about.map((part, index) => (
+                    <React.Fragment key={index}>
+                      {index > 0 && ' · '}
+                      {part}
+                    </React.Fragment>
+                  ))}
+                </span>
+              )}
             </th>
           ),
           median: !isEstimated && time,
