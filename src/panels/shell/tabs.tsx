@@ -2,6 +2,7 @@ import { caretDownIcon, ReactWidget } from '@jupyterlab/ui-components';
 import * as React from 'react';
 import type { IView } from '../views';
 import { describe, ViewMenu } from './menu';
+import { useOneLine } from './oneLine';
 import type { IBadge, ITabOptions, ITabState } from './tabTypes';
 
 /**
@@ -56,10 +57,15 @@ function TabRow(
     }
 ): JSX.Element {
   const { views, tabs, current, counts, nothing, trans } = props;
-  const listed = views.filter(view => !tabs.includes(view));
+  const list = React.useRef<HTMLDivElement>(null);
+  const hidden = useOneLine(list);
+  const listed = views.filter(
+    view => !tabs.includes(view) || hidden.has(props.tabId(view.id))
+  );
   return (
     <>
       <div
+        ref={list}
         className="jp-Compilescope-tabList"
         role="tablist"
         aria-label={trans.__('Views')}
@@ -147,7 +153,9 @@ function Badge({ count }: { count: IBadge | undefined }): JSX.Element | null {
  * that Tab leads on to the view.
  */
 function walk(event: React.KeyboardEvent<HTMLElement>): void {
-  const tabs = [...event.currentTarget.querySelectorAll<HTMLElement>('button')];
+  const tabs = [
+    ...event.currentTarget.querySelectorAll<HTMLElement>('button:not([hidden])')
+  ];
   const at = tabs.indexOf(document.activeElement as HTMLElement);
   const next = {
     ArrowRight: (at + 1) % tabs.length,

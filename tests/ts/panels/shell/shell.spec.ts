@@ -137,6 +137,28 @@ describe('ReportShell', () => {
     expect(create).toHaveBeenCalledTimes(2);
   });
 
+  it('keeps tabs that find no room in the menu, not in a second line', async () => {
+    const row = tabs()[0].parentElement!.parentElement!;
+    Object.defineProperty(row, 'clientWidth', { value: 520 });
+    const top = jest
+      .spyOn(HTMLElement.prototype, 'offsetTop', 'get')
+      .mockImplementation(function (this: HTMLElement) {
+        const shown = tabs().filter(tab => !tab.hidden);
+        return shown.indexOf(this) < 2 ? 0 : 31;
+      });
+    const shown = () =>
+      tabs()
+        .filter(tab => !tab.hidden)
+        .map(tab => tab.textContent);
+    shell.view = 'recompiles';
+    await turn();
+    expect(shown()).toEqual(['code', expect.stringContaining('recompiles')]);
+    shell.node.querySelector<HTMLElement>('[aria-haspopup=menu]')!.click();
+    const menu = document.querySelector('.lm-Menu')!;
+    expect(menu.textContent).toContain('guards');
+    top.mockRestore();
+  });
+
   it('has one tab in the page’s order, and ties it to its panel', async () => {
     shell.view = 'recompiles';
     await turn();
