@@ -26,7 +26,7 @@ export function ChangesBody(props: {
       <section>
         <h3>{trans.__('Changes from the closest variant')}</h3>
         <ul className="jp-Compilescope-changesList">
-          {variants.map(({ name, changed, requested }) => (
+          {variants.map(({ name, changed, requested, target }) => (
             <li
               key={name}
               className={name === variant.name ? 'jp-mod-shown' : undefined}
@@ -46,7 +46,12 @@ export function ChangesBody(props: {
                 {changed?.summary ??
                   (requested.backend === null
                     ? trans.__('not compiled')
-                    : trans.__('baseline'))}
+                    : isOnlyOne(variants, name)
+                      ? trans.__(
+                          'not compared: the only variant for %1',
+                          target?.title ?? requested.target
+                        )
+                      : trans.__('baseline'))}
               </span>
             </li>
           ))}
@@ -61,13 +66,35 @@ export function ChangesBody(props: {
         />
       ) : (
         <p className="jp-Compilescope-hint">
-          {trans.__(
-            '%1 is the baseline. Select another variant to see its changes.',
-            variant.name
-          )}
+          {isOnlyOne(variants, variant.name)
+            ? trans.__(
+                '%1 is the only variant for its target: code for different devices is not compared.',
+                variant.name
+              )
+            : variants.some(({ changed }) => changed)
+              ? trans.__(
+                  '%1 is the baseline. Select another variant to see its changes.',
+                  variant.name
+                )
+              : trans.__(
+                  '%1 is the only variant: there is none to compare it with.',
+                  variant.name
+                )}
         </p>
       )}
     </div>
+  );
+}
+
+/**
+ * Whether a variant is for a target that no other variant is for.
+ */
+function isOnlyOne(variants: readonly VariantSummary[], name: string): boolean {
+  const target = variants.find(variant => variant.name === name)?.requested
+    .target;
+  return (
+    !!target &&
+    variants.filter(({ requested }) => requested.target === target).length === 1
   );
 }
 

@@ -9,7 +9,7 @@ import type { IViewContext } from '../views';
 import { columnsOf } from './columns';
 import { stepRows, type IRow } from './stepRows';
 import { Totals } from './totals';
-import type { IGraph, IWrappers } from './types';
+import type { IGraph, IPair, IWrappers } from './types';
 
 /**
  * What the wrappers of a compilation do: by kind, and step by step.
@@ -37,6 +37,7 @@ export function WrappersBody(props: {
   const variants = (model.report?.variants ?? []).filter(
     ({ name }) => name === pair.python || name === pair.cpp
   );
+  const isForTarget = variants.some(({ requested }) => requested.target);
   const onLine = (row: IRow, side: Steps['artifact'], step: Step) => {
     const variant = side === 'python' ? pair.python : pair.cpp;
     if (variant === null) {
@@ -92,25 +93,34 @@ export function WrappersBody(props: {
             onChange={setGraphName}
           />
         )}
-        <StudyButton
-          study="steps"
-          label={trans.__('Measure steps')}
-          variants={variants}
-          unbuilt={trans.__(
-            'Build the variants first, with the button in the sidebar.'
-          )}
-          context={context}
-        />
+        {!isForTarget && (
+          <StudyButton
+            study="steps"
+            label={trans.__('Measure steps')}
+            variants={variants}
+            unbuilt={trans.__(
+              'Build the variants first, with the button in the sidebar.'
+            )}
+            context={context}
+          />
+        )}
       </div>
       <div className="jp-Compilescope-wrappersBody">
         <Totals
           graph={graph}
           pair={pair}
-          unmeasured={unmeasuredText(
-            model.isLive,
-            variants.some(({ stage }) => stage === 'built'),
-            trans
-          )}
+          missing={missingText(pair, model.isLive, trans)}
+          unmeasured={
+            isForTarget
+              ? trans.__(
+                  'Steps are counted in the code. They have no times: nothing runs on a device that is not here.'
+                )
+              : unmeasuredText(
+                  model.isLive,
+                  variants.some(({ stage }) => stage === 'built'),
+                  trans
+                )
+          }
           trans={trans}
         />
         {reasons.map(reason => (
@@ -138,6 +148,30 @@ export function WrappersBody(props: {
       </div>
     </>
   );
+}
+
+/**
+ * Which wrapper there is none of, and how to get it; empty if there are both. It is
+ * that of the same settings, and for the same device.
+ */
+function missingText(
+  { python, cpp }: IPair,
+  isLive: boolean,
+  trans: TranslationBundle
+): string {
+  if (python !== null && cpp !== null) {
+    return '';
+  }
+  const shown = python ?? cpp ?? '';
+  const what =
+    cpp === null
+      ? trans.__('No C++ wrapper with the other settings of %1.', shown)
+      : trans.__('No Python wrapper with the other settings of %1.', shown);
+  const how =
+    cpp === null
+      ? trans.__('Turn on cpp_wrapper in the sidebar to compare.')
+      : trans.__('Turn off cpp_wrapper in the sidebar to compare.');
+  return isLive ? `${what} ${how}` : what;
 }
 
 /**

@@ -23,11 +23,14 @@ const MIN_BAR_SHARE = 0.003;
  * How many steps of each kind either wrapper has, and what they cost: as bars on
  * one scale, and in figures.
  *
+ * @param props.missing - What to say of a wrapper that there is none of; empty if
+ * there are both.
  * @param props.unmeasured - What to say where no step was measured.
  */
 export function Totals(props: {
   graph: IGraph;
   pair: IPair;
+  missing: string;
   unmeasured: string;
   trans: TranslationBundle;
 }): JSX.Element {
@@ -141,20 +144,7 @@ export function Totals(props: {
             {title(side)}: {graph[side]?.why}
           </p>
         ))}
-      {pair.cpp === null && (
-        <p className="jp-Compilescope-hint">
-          {trans.__(
-            'No C++ wrapper to compare with: inspect the variant “cpp” too.'
-          )}
-        </p>
-      )}
-      {pair.python === null && (
-        <p className="jp-Compilescope-hint">
-          {trans.__(
-            'No Python wrapper to compare with: inspect the variant “python” too.'
-          )}
-        </p>
-      )}
+      {props.missing && <p className="jp-Compilescope-hint">{props.missing}</p>}
       {measured.length === 0 && (
         <p className="jp-Compilescope-hint">{props.unmeasured}</p>
       )}

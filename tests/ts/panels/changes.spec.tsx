@@ -92,6 +92,29 @@ describe('ChangesBody', () => {
     expect(model.variant).toBe('python dynamic');
   });
 
+  it('says that the only variant for a target is compared with none', () => {
+    place.draw(
+      <ChangesBody
+        variant={variantReport('on h100', { changes: null })}
+        variants={[
+          variantSummary('python'),
+          variantSummary('on h100', { target: 'h100' })
+        ]}
+        context={context}
+        origin={model}
+      />
+    );
+    const words = place.all('li > span').map(({ textContent }) => textContent);
+    expect(words).toEqual([
+      'baseline',
+      'not compared: the only variant for h100'
+    ]);
+    expect(place.text()).toContain(
+      'on h100 is the only variant for its target'
+    );
+    expect(place.text()).not.toContain('Select another variant');
+  });
+
   it('lists what differs before what is identical, settings before the rest', () => {
     draw(CHANGES);
     const rows = place.all('.jp-Compilescope-tableRow');

@@ -226,6 +226,24 @@ describe('WrappersBody', () => {
     }
   );
 
+  it('asks for no build for a device that is not here', () => {
+    const { page } = drawn(
+      { pair: { python: null, cpp: 'cpp on h100' }, python: [] },
+      {
+        variants: [
+          variantSummary('python'),
+          variantSummary('cpp on h100', { cpp_wrapper: true, target: 'h100' })
+        ]
+      }
+    );
+    expect(page.text()).not.toContain('Measure steps');
+    expect(page.text()).not.toContain('Build the variants');
+    expect(page.text()).toContain(
+      'No Python wrapper with the other settings of cpp on h100. Turn off cpp_wrapper'
+    );
+    page.remove();
+  });
+
   it('goes to the line in the code view', () => {
     const { page, model, context } = drawn();
     page.click(page.button('44'));
