@@ -86,8 +86,7 @@ export const TABLES = {
       kind: 'figure' as const
     },
     compile: {
-      title: trans.__('compile'),
-      note: trans.__('Time of the first call'),
+      title: trans.__('first call'),
       kind: 'figure' as const
     },
     accurate: {

@@ -23,9 +23,9 @@ f  function, cell line 3
 torch 2.13.0 · Python 3.12.3 · A CPU · 2 threads
 
 The Python wrapper is fastest: 96.2 µs a call, 1.90\u00d7 faster than eager.
-variant  switches          stage          median   95 % interval  over eager    compile  outputs
+variant  switches          stage          median   95 % interval  over eager    first call  outputs
 eager    no torch.compile  run            182 µs   181\u2013186 µs
-python   defaults          built and run  96.2 µs  95.2\u201398.1 µs   1.90\u00d7 faster  2.58 s   within 1.2e-07
+python   defaults          built and run  96.2 µs  95.2\u201398.1 µs   1.90\u00d7 faster  2.58 s      within 1.2e-07
 cpp      cpp_wrapper       sources only
 
 error: [cpp] No compiler.
@@ -46,7 +46,7 @@ limits?       Not measured yet. The time of a call was not broken down. cs.study
 2. Fix the graph break at line 3: print(x): not measured
    Take the print out.
 1 graph · 1 graph break · 1 recompile · 1 launch of 1 kernel (1 C++) · 1 guard · 1 setting not in
-effect: cudagraphs · compile time 2.58 s (C++ build 2.08 s, Dynamo 500 ms)
+effect: cudagraphs · first call 2.58 s (C++ build 2.08 s, Dynamo 500 ms)
 
 differs: [python] cudagraphs: requested on, effective off
   CPU

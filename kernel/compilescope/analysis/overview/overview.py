@@ -213,12 +213,14 @@ def _counts(report: Report, now: VariantReport | None) -> list[Count]:
         again, broken = event_counts.recompiles(compilations), event_counts.breaks(breaks)
         total_s = sum(compilation.duration_s or 0.0 for compilation in compilations) or None
         parts = name = ""
+        timed = "compile time"
     elif now is not None:
         compilations, name = now.compilations, now.name
         again = event_counts.variant_recompiles(report, now)
         broken = event_counts.variant_breaks(report, now)
         total_s = now.compile_time.total_s if now.compile_time is not None else None
         parts = _largest(now)
+        timed = "first call"
     elif report.sweep is not None and report.sweep.cells:
         cells = len(report.sweep.cells)
         return [Count(number=cells, text=f"{count(cells, 'cell')} compared", view="sweep")]
@@ -248,7 +250,7 @@ def _counts(report: Report, now: VariantReport | None) -> list[Count]:
         text = "results not compared with eager's"
         happened.append(Count(text=text, view="accuracy", why=unchecked))
     if total_s is not None:
-        text = f"compile time {duration(total_s * 1e6)}{parts}"
+        text = f"{timed} {duration(total_s * 1e6)}{parts}"
         happened.append(Count(number=1, text=text, view="compile-time"))
     if name:
         for fact in happened:

@@ -42,7 +42,7 @@ TABLE = Table(
             "panel",
         ),
         Column("warmup", "warm-up calls", "Calls before the first sample", "figure", "panel"),
-        Column("compile", "compile", "Time of the first call", "figure"),
+        Column("compile", "first call", kind="figure"),
         Column("accurate", "outputs", "Whether they agree with eager's"),
     ),
 )

@@ -84,7 +84,13 @@ export function Variants({
       >
         <TableHead
           heads={declaredHeads('variants', trans, {
-            median: !isEstimated && TEXT,
+            median: !isEstimated && {
+              ...TEXT,
+              label: TABLES.results(trans).latency.title,
+              title: trans.__(
+                'Its median; the 95 % interval alone where that says little'
+              )
+            },
             interval: false,
             estimated: isEstimated && TEXT,
             speedup: TEXT,

@@ -37,6 +37,10 @@ describe('The variants in the sidebar', () => {
         ]
       })
     });
+    // What the Overview calls the same: a latency may be an interval alone.
+    expect(page.host.querySelector('thead')!.textContent).toBe(
+      'variantlatency per callover eagerfirst call✓outputs'
+    );
     const [eager, cpp, bad] = page.host.querySelectorAll('tbody tr');
     expect(eager.textContent).toContain('baseline');
     for (const text of [
