@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from markupsafe import Markup
 
 from ..analysis.figures.time_words import time_text
-from ..report.units import percent
+from ..report.units import elapsed, percent
 from . import shell
 
 if TYPE_CHECKING:
@@ -53,6 +53,8 @@ class Line:
         self._now: Progress | None = None
         self._first: float | None = None
         """When the first job that it shows began."""
+        self._most = 0.0
+        """How much of a job was done at most."""
         self._lock = threading.Lock()
         self._ended = threading.Event()
         self.clock = threading.Thread(target=self._tick, name="compilescope-clock", daemon=True)
@@ -88,7 +90,7 @@ class Line:
         step = f"{now.variant}: {now.step}" if now.variant else now.step
         words = self._words(now)
         if self.handle is not None:
-            bundle = _bundle(step, now.fraction, words)
+            bundle = _bundle(step, self._fraction(now), words)
             self.handle.update(bundle, raw=True, metadata=UNFINISHED)
         elif sys.stderr.isatty():
             shown = f"{step} ({words})" if words else step
@@ -106,14 +108,26 @@ class Line:
     def _words(self, now: Progress) -> str:
         """The time since the first job of this line began: a study after a build is one more job.
 
-        What such a job usually takes says nothing of the whole.
+        What such a job usually takes says nothing of the whole. Beside a step, the time alone would
+        read as the step's.
         """
         if now.began is None:
             return time_text(0.0, now.usual)
         if self._first is None:
             self._first = now.began
         usual = now.usual if now.began == self._first else None
-        return time_text(self._ticked - self._first, usual)
+        taken = self._ticked - self._first
+        words = time_text(taken, usual)
+        return f"{words} in all" if words == elapsed(taken) else words
+
+    def _fraction(self, now: Progress) -> float | None:
+        """How much is done: a bar never goes back. A later job, which begins anew, has none."""
+        if now.fraction is None:
+            return None
+        if now.fraction < self._most and now.began != self._first:
+            return None
+        self._most = max(self._most, now.fraction)
+        return self._most
 
     def _tick(self) -> None:
         while not self._ended.wait(_CLOCK_S):

@@ -122,7 +122,19 @@ def test_a_second_job_in_a_cell_goes_on_with_the_time_of_the_first() -> None:
         step="layers", began=began + 120, usual=UsualDuration(about_s=20, longest_s=20)
     )
     line.show(later)
-    assert line._words(later) == "2 min 05 s"
+    assert line._words(later) == "2 min 05 s in all"
+
+
+def test_a_bar_never_goes_back() -> None:
+    line = progress.Line()
+    shown = [
+        Progress(step="compiling again", fraction=0.9, began=1.0),
+        Progress(step="time by layer", fraction=0.8, began=1.0),
+        Progress(step="a later job", fraction=0.1, began=2.0),
+        Progress(step="its end", fraction=0.95, began=2.0),
+    ]
+    line.show(shown[0])
+    assert [line._fraction(now) for now in shown] == [0.9, 0.9, None, 0.95]
 
 
 def test_a_terminal_shows_the_time_within_a_step(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -144,7 +156,7 @@ def test_a_terminal_shows_the_time_within_a_step(monkeypatch: pytest.MonkeyPatch
         line.show(Progress(step="building", began=time.monotonic() - 12.5))
         ticked.wait()
     line.clock.join()
-    assert _seconds(r"(?s).*\r\033\[Kbuilding \((\d+) s\) ….*", terminal.getvalue()) >= 12
+    assert _seconds(r"(?s).*\r\033\[Kbuilding \((\d+) s in all\) ….*", terminal.getvalue()) >= 12
     assert terminal.getvalue().endswith("\r\033[K")
 
 
@@ -183,7 +195,7 @@ def test_long_work_gives_a_sign_of_life_where_there_is_no_terminal(
         assert file.written.wait(600)
     line.clock.join()
     for text in file.getvalue().splitlines():
-        assert _seconds(r"compilescope: python: building \((\d+) s\) …", text) >= 12
+        assert _seconds(r"compilescope: python: building \((\d+) s in all\) …", text) >= 12
 
 
 class Unread(io.StringIO):
