@@ -67,7 +67,9 @@ def test_the_objective_decides_which_way_is_recommended() -> None:
     assert report.best("cold").way is SOON
     assert report.best("balanced").way is SOON
     assert report.best("balanced", memory_gb=1.5).way is FAST
-    assert report_of(EAGER, SLOW).best("latency").way is EAGER
+    only_slower = report_of(EAGER, SLOW)
+    assert only_slower.best("latency").way is EAGER
+    assert only_slower.variants[0].best_way == WAYS_SLOWER
 
 
 def test_a_recommendation_says_which_latencies_had_not_settled() -> None:
@@ -184,7 +186,10 @@ def test_the_table_is_in_the_text_and_in_the_page() -> None:
     shown = text.render(report, width=100)
     assert f"{report.variants[0].name}: ways to deploy" in shown
     assert "fast *" in shown
-    assert "Lowest latency: fast. Shortest time to first result: soon." in " ".join(shown.split())
+    assert (
+        "Lowest latency: fast. Shortest time to the first result among the ways faster than eager: "
+        "soon. Best product of first result and call time: soon."
+    ) in " ".join(shown.split())
     assert "Not measured: AOTInductor. torch.export takes a module." in shown
     assert "ways to deploy" in html.render(report)
 

@@ -28,6 +28,13 @@ from .deployment import (
 
 OBJECTIVES: tuple[Objective, ...] = get_args(Objective)
 
+_GOALS: dict[Objective, str] = {
+    "latency": "lowest latency",
+    "cold": "shortest time to the first result among the ways faster than eager",
+    "balanced": "best product of first result and call time",
+}
+"""What each objective selects."""
+
 
 class Recommendation(msgspec.Struct, frozen=True):
     """A recommended way to deploy a call, with the reason. Displays itself."""
@@ -237,13 +244,15 @@ def judge(ways: Sequence[DeployWay]) -> str:
     if len(counted) == 1:
         return ""
     faster = [("", way) for way in counted if way.ship_code and _is_faster(way)]
-    as_fast = _as_fast(best["latency"], faster) if faster else ""
+    if not faster:
+        return " ".join(filter(None, [WAYS_SLOWER, doubts]))
+    as_fast = _as_fast(best["latency"], faster)
     unclear = f" ({as_fast}: no clear difference)" if as_fast else ""
-    chosen = (
-        f"Lowest latency: {best['latency'].name}{unclear}. Shortest time to first result: "
-        f"{best['cold'].name}. Balanced: {best['balanced'].name}."
-    )
-    return " ".join(filter(None, [chosen, doubts]))
+    chosen = [
+        f"{_GOALS[objective].capitalize()}: {way.name}{unclear if objective == 'latency' else ''}."
+        for objective, way in best.items()
+    ]
+    return " ".join(filter(None, [*chosen, doubts]))
 
 
 def all_are_slower(ways: Iterable[DeployWay]) -> bool:
@@ -393,11 +402,8 @@ def _reason(
         return f"no compiled way was measured; {measured}."
     if not faster:
         return f"no compiled way is faster than eager here; {measured}."
-    goals = {
-        "latency": "the lowest latency",
-        "cold": "the shortest time to the first result among the ways faster than eager",
-        "balanced": "the best product of first result and call time",
-    }
     if as_fast:
-        goals["latency"] = f"the fastest first call among ways with no clear difference ({as_fast})"
-    return f"{goals[objective]}: {measured}."
+        goal = f"fastest first call among ways with no clear difference ({as_fast})"
+    else:
+        goal = _GOALS[objective]
+    return f"the {goal}: {measured}."

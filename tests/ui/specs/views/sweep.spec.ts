@@ -143,7 +143,7 @@ test('all ways in which a cell can end', async ({ page, tmpPath }) => {
       exact: true
     });
     await expect(part).toContainText(
-      'Lowest latency: C++ wrapper. Shortest time to first result: AOTInductor. Balanced: AOTInductor.'
+      'Lowest latency: C++ wrapper. Shortest time to the first result among the ways faster than eager: AOTInductor. Best product of first result and call time: AOTInductor.'
     );
     await expect(part.locator('.main-svg').first()).toBeVisible();
     await part.getByRole('button', { name: 'blocks compiled' }).click();
