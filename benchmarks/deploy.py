@@ -37,7 +37,7 @@ SMALL = {
     "transformer": SUBJECTS["transformer"],
     "training": SUBJECTS["training"],
 }
-CODE = {"code", "ship_code", "load_code", "paste_code"}
+CODE = {"code", "ship_code", "load_code", "contexts", "paste_code"}
 """Fields of a way that are no figures."""
 
 

@@ -987,6 +987,7 @@ export interface DeployWay {
   code: string;
   ship_code: string;
   load_code: string;
+  contexts: string[];
   paste_code: string;
   cold_s: number | null;
   cached_s: number | null;

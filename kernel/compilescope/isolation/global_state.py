@@ -95,6 +95,29 @@ def in_force(values: Sequence[Any]) -> Iterator[None]:
         before.restore()
 
 
+def contexts() -> list[str]:
+    """The grad mode, inference mode and autocast of this thread, as code that enters them.
+
+    Examples
+    --------
+    >>> with torch.no_grad(), torch.autocast("cpu"):
+    ...     contexts()
+    ['torch.no_grad()', 'torch.autocast("cpu", dtype=torch.bfloat16)']
+    """
+    entered = []
+    if torch.is_inference_mode_enabled():
+        entered.append("torch.inference_mode()")
+    elif not torch.is_grad_enabled():
+        entered.append("torch.no_grad()")
+    uncached = "" if torch.is_autocast_cache_enabled() else ", cache_enabled=False"
+    entered += [
+        f'torch.autocast("{device}", dtype={torch.get_autocast_dtype(device)}{uncached})'
+        for device in _AUTOCAST_DEVICES
+        if torch.is_autocast_enabled(device)
+    ]
+    return entered
+
+
 def _same_numbers(now: Any, before: Any) -> bool:
     """Whether two states of NumPy's global generator are equal: name, keys and positions."""
     return bool(now[0] == before[0] and (now[1] == before[1]).all() and now[2:] == before[2:])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from compilescope.report.measurements.deployment import (
     DeployWay,
     with_imports,
 )
+from compilescope.report.measurements.recommendation import paste_code
 from compilescope.report.references import refer
 from compilescope.studies.deploy import candidates, deploy, ways
 from compilescope.studies.deploy.way_process import _compare, why_no_result
@@ -71,6 +73,7 @@ def all_ways(
     names_repeated: bool = True,
     blocks_are_torchs: bool = False,
     has_numbers: bool = False,
+    contexts: Sequence[str] = (),
 ) -> dict[str, DeployWay]:
     subject = ways.Subject(
         is_module=True,
@@ -81,6 +84,7 @@ def all_ways(
         names_repeated=names_repeated,
         blocks_are_torchs=blocks_are_torchs,
         has_numbers=has_numbers,
+        contexts=contexts,
     )
     return {way.name: way for way in ways.ways(variant or cs.Variant(), subject)}
 
@@ -114,6 +118,44 @@ def test_the_code_of_a_way_compiles_the_model(name: str, model: nn.Module) -> No
         assert way.why == ""
         exec(with_imports(way.code), names)
         torch.testing.assert_close(names["compiled"](x), expected)
+
+
+def test_every_code_contains_the_modes_in_which_it_was_measured() -> None:
+    variant = VariantReport(name="python", requested=cs.Variant())
+    call = Call(Blocks(), (torch.ones(2, 8),), {})
+    with torch.no_grad(), torch.autocast("cpu", cache_enabled=False):
+        known = candidates.candidates(*call, variant)
+    block = (
+        'with torch.no_grad(), torch.autocast("cpu", dtype=torch.bfloat16, cache_enabled=False):'
+    )
+    for way in (way for way in known if not way.why):
+        for way.shipped_s in (None, 1.0) if way.ship_code else (None,):
+            code = paste_code(way)
+            ast.parse(code)
+            assert code.count(block) == (1 if way.shipped_s is None else 2)
+    assert {way.name: way for way in known}[ways.AOTI].code.startswith("program = torch.export")
+    with torch.inference_mode():
+        (way, *_) = candidates.candidates(*call, variant)
+    assert "with torch.inference_mode():  # calls of compiled, too" in paste_code(way)
+    (way, *_) = candidates.candidates(*call, variant)
+    assert way.contexts == []
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("fresh_dynamo", "one_thread")
+def test_a_file_that_the_pasted_code_saves_serves_in_the_modes_of_the_study(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    way = all_ways(contexts=["torch.no_grad()"])[ways.AOT]
+    way.shipped_s = 1.0
+    model, args = Blocks(), (torch.randn(3, 8),)
+    writing, serving = paste_code(way).split("# In each process that serves:")
+    exec(writing, {"model": model, "args": args, "kwargs": {}})
+    names: dict[str, Any] = {"model": model}
+    exec(serving, names)
+    with torch.no_grad():
+        torch.testing.assert_close(names["compiled"](*args), model(*args))
 
 
 def test_only_a_model_that_names_its_blocks_compiles_them_by_itself() -> None:

@@ -153,6 +153,7 @@ function way(name: string, change: Partial<DeployWay>): DeployWay {
     code: '',
     ship_code: '',
     load_code: '',
+    contexts: [],
     paste_code: '',
     cold_s: null,
     cached_s: null,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import textwrap
+from collections.abc import Sequence
 from typing import Literal
 
 from ..problem import Problem, Struct
@@ -53,6 +55,20 @@ def with_imports(code: str) -> str:
     return "\n".join([*lines, *([""] if lines else []), "import torch", "", code])
 
 
+def in_contexts(code: str, contexts: Sequence[str]) -> str:
+    """A way's code inside the contexts in which it was measured.
+
+    Examples
+    --------
+    >>> print(in_contexts("compiled = torch.compile(model)", ["torch.no_grad()"]))
+    with torch.no_grad():  # calls of compiled, too
+        compiled = torch.compile(model)
+    """
+    if not contexts:
+        return code
+    return f"with {', '.join(contexts)}:  # calls of compiled, too\n{textwrap.indent(code, '    ')}"
+
+
 class DeployWay(Struct):
     """One way to deploy a call. Each figure is wall-clock time in a separate process."""
 
@@ -61,14 +77,18 @@ class DeployWay(Struct):
     title: str = ""
     """A description in a few words."""
     code: str = ""
-    """The code that the measuring processes ran to create ``compiled``, without its imports."""
+    """The code that the measuring processes ran to create ``compiled``, without its imports and
+    its `contexts`."""
     ship_code: str = ""
     """Code that writes the shipped files, after the first call."""
     load_code: str = ""
     """Code that creates ``compiled`` from the shipped files, in another process."""
+    contexts: list[str] = []
+    """torch's modes in which its processes ran, as the contexts of a ``with`` statement:
+    ``torch.no_grad()``, ``torch.autocast("cpu", dtype=torch.bfloat16)``."""
     paste_code: str = ""
     """All the code to paste: imports, the creation of ``compiled`` from ``model`` (for a function:
-    ``fn``), and writing and loading the shipped files."""
+    ``fn``), and writing and loading the shipped files, in its `contexts`."""
     cold_s: float | None = None
     """Time to the first result with empty caches (s)."""
     cached_s: float | None = None

@@ -23,6 +23,7 @@ from .deployment import (
     WRITTEN,
     DeployWay,
     Objective,
+    in_contexts,
     with_imports,
 )
 
@@ -91,7 +92,8 @@ class Recommendation(msgspec.Struct, frozen=True):
         with tempfile.TemporaryDirectory() as folder:
             # The code that views show, except that it writes no file of the current folder.
             package = repr(str(Path(folder) / PACKAGE))
-            code = with_imports(self.way.code.replace(f'"{PACKAGE}"', package))
+            code = self.way.code.replace(f'"{PACKAGE}"', package)
+            code = with_imports(in_contexts(code, self.way.contexts))
             try:
                 exec(code, names)
             except AttributeError as error:
@@ -262,8 +264,12 @@ def all_are_slower(ways: Iterable[DeployWay]) -> bool:
 
 def paste_code(way: DeployWay) -> str:
     """Code to paste: creates ``compiled``, and writes and loads the shipped files if that works."""
+
+    def whole(code: str) -> str:
+        return with_imports(in_contexts(code, way.contexts))
+
     if way.shipped_s is None or way.shipped_accurate is False:
-        return with_imports(way.code)
+        return whole(way.code)
     writing = [
         "",
         "# Once, after a first call: writes what is shipped.",
@@ -271,8 +277,7 @@ def paste_code(way: DeployWay) -> str:
         way.ship_code,
     ]
     code = "\n".join([way.code, *([] if way.ship_code == WRITTEN else writing)])
-    serving = ["", "# In each process that serves:", with_imports(way.load_code)]
-    return "\n".join([with_imports(code), *serving])
+    return "\n".join([whole(code), "", "# In each process that serves:", whole(way.load_code)])
 
 
 def counts(way: DeployWay) -> bool:

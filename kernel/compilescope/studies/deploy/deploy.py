@@ -10,7 +10,7 @@ import msgspec
 
 from ...processes.folders import temporary
 from ...report import VariantReport
-from ...report.measurements.deployment import BLOCKS, NESTED, WHOLE, DeployWay
+from ...report.measurements.deployment import BLOCKS, NESTED, WHOLE, DeployWay, in_contexts
 from ...report.measurements.recommendation import judge
 from ...report.problem import Problem
 from ...subject.subject import describe
@@ -99,7 +99,7 @@ def _measure(
         study.monitor.step(step, variant=study.report.name, fraction=fraction)
         header = {
             "phase": phase,
-            "code": code,
+            "code": in_contexts(code, way.contexts),
             "is_eager": way.name == EAGER,
             "ship": way.ship_code if phase == "cold" else "",
             "folder": str(folder),

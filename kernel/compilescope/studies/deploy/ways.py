@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -39,6 +40,7 @@ SLOW = frozenset({*_TUNED, OTHER_WRAPPERS[True], AOTI})
 """What takes longer to compile than the whole call with the Python wrapper."""
 
 _COMPILER = "torch.compiler"
+_NO_GRADIENTS = {"torch.no_grad()", "torch.inference_mode()"}
 _SHIP_CACHES = """\
 artifacts, _ = torch.compiler.save_cache_artifacts()
 Path("caches.bin").write_bytes(artifacts)"""
@@ -84,6 +86,8 @@ class Subject:
     """A value that the blocks guard differently; empty if none is known."""
     has_numbers: bool = False
     """Whether some arguments are numbers, or other values that are no tensors."""
+    contexts: Sequence[str] = ()
+    """torch's modes in which the processes run, as `DeployWay.contexts`."""
     names_repeated: bool = False
     """Whether the model names its repeated blocks, and compiles them by itself."""
 
@@ -106,7 +110,7 @@ def ways(variant: Variant, subject: Subject) -> list[DeployWay]:
         msgspec.structs.replace(variant, cpp_wrapper=not variant.cpp_wrapper),
         subject,
     )
-    return [
+    every_way = [
         DeployWay(
             name=EAGER,
             title="as written, without torch.compile",
@@ -140,6 +144,9 @@ def ways(variant: Variant, subject: Subject) -> list[DeployWay]:
         *([] if variant.cpp_wrapper else [other_wrapper]),
         _aot_inductor(variant, subject),
     ]
+    for way in every_way:
+        way.contexts = list(subject.contexts)
+    return every_way
 
 
 def _compiled(name: str, title: str, variant: Variant, subject: Subject) -> DeployWay:
@@ -286,12 +293,16 @@ def _aot_inductor(variant: Variant, subject: Subject) -> DeployWay:
         'os.environ["AOTI_RUNTIME_CHECK_INPUTS"] = "1"\n'
         f'compiled = torch._inductor.aoti_load_package("{PACKAGE}")'
     )
+    export = (
+        "program = torch.export.export(model, args, kwargs)\n"
+        f'torch._inductor.aoti_compile_and_package(program, package_path="{PACKAGE}")\n'
+    )
+    if not _NO_GRADIENTS.intersection(subject.contexts):
+        export = f"with torch.no_grad():\n{textwrap.indent(export, '    ')}"
     way = DeployWay(
         name=AOTI,
         title="exported and compiled to a library that needs no Python",
-        code="with torch.no_grad():\n"
-        "    program = torch.export.export(model, args, kwargs)\n"
-        f'    torch._inductor.aoti_compile_and_package(program, package_path="{PACKAGE}")\n{load}',
+        code=f"{export}{load}",
         ship_code=WRITTEN,
         load_code=load,
         gives_up=[
