@@ -15,7 +15,7 @@ import msgspec
 from ...processes.child import ChildProcess, serve
 from ...report.measurements.deployment import with_imports
 from ...report.measurements.timings import Speedup
-from ...report.problem import Problem
+from ...report.problem import Problem, in_short
 from ...report.references import names_in_code
 from ..first_calls.startup_process import most_held, unpack_task
 
@@ -88,11 +88,18 @@ def _work(inside: ChildProcess) -> WayResult:
             _ship(header["ship"], names, result)
         if header["phase"] != "cold":
             inside.step("comparing")
-            result.accurate, result.comparison = _compare(call, output, module_code, snapshot)
+            try:
+                result.accurate, result.comparison = _compare(call, output, module_code, snapshot)
+            except Exception as error:  # noqa: BLE001 - no fault of the way, which is still timed
+                snapshot.restore()
+                result.comparison = f"its results could not be compared: {in_short(error)}."
         if header["phase"] == "cached":
             inside.step("measuring")
             compiled = None if header["is_eager"] else names["compiled"]
-            _time(call, compiled, module_code, header["device"], result)
+            try:
+                _time(call, compiled, module_code, header["device"], result)
+            except Exception as error:  # noqa: BLE001 - of a later call, or compilescope's own
+                result.problem = why_no_result(error, call, module_code, snapshot.restore)
     return result
 
 
