@@ -50,6 +50,11 @@ class SwapGain(Struct):
         )
         return after_high < before_low or before_high < after_low
 
+    @property
+    def is_slower(self) -> bool:
+        """Whether calls are clearly slower after the swap."""
+        return self.is_clear and self.after_us > self.before_us
+
     def __str__(self) -> str:
         host = " of host time" if self.is_host_time else ""
         unclear = "" if self.is_clear else ", no clear difference"
@@ -67,7 +72,7 @@ class Tier(Struct):
     are compared with the first tier's, in the next call or in a background thread with that call's
     inputs. records: the next calls warm up, record and replay, and each is compared. checked: the
     results agree, but the graph is pinned to an earlier tier. failed: see ``problem``. unwanted:
-    not built, see ``why``."""
+    not built, or not used because its calls are slower, see ``why``."""
     seconds: float | None = None
     """Its compile time (s): the Python wrapper's in your process, the C++ wrapper's in a separate
     one. For a Python wrapper from torch's caches, the time to load it. For CUDA graphs, the time of

@@ -233,7 +233,7 @@ def _plan(graph: TieredGraph, noticed: InterceptedGraph) -> None:
         return
     if graph.files.is_checked and graph.serve_cached():
         return
-    if graph.fail_as_before():
+    if graph.reject_as_before():
         return
     packed = noticed.packed
     if packed is not None and not packed.data:

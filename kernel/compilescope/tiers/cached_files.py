@@ -17,6 +17,7 @@ import msgspec
 from ..report.tiers import SwapGain, TierName
 from ..torch_api.inductor.both_wrappers.compiling import Traits
 from ..torch_api.process import caches
+from ..torch_api.process.environment import environment
 
 
 class Built(msgspec.Struct):
@@ -35,6 +36,22 @@ class Rejection(msgspec.Struct):
     """Everything that it depends on besides the graph: versions, machine, compiler. torch's key of
     the graph covers its code and its settings."""
     detail: str = ""
+    is_slower: bool = False
+    """Whether its results agree and its calls are slower."""
+
+
+def decided_by() -> list[str]:
+    """Everything that a rejection depends on besides the graph."""
+    here = environment()
+    return [
+        here.compilescope,
+        here.torch,
+        here.triton or "",
+        here.python,
+        here.platform,
+        here.cpu,
+        here.compiler,
+    ]
 
 
 class CachedFiles:
@@ -129,6 +146,12 @@ class CachedFiles:
         """Records that the graph need not be built again, and why."""
         if self.is_lasting:
             _write(self.rejected, msgspec.json.encode(rejection))
+
+    def note_slower(self, rejection: Rejection) -> None:
+        """Records that a checked result is not to be used, as its calls are slower."""
+        self.note_rejected(rejection)
+        # Where the rejection does not apply, it is checked and measured again.
+        self._checked.unlink(missing_ok=True)
 
     def rejection(self) -> Rejection | None:
         """Why an earlier process rejected the result, or could not build it."""

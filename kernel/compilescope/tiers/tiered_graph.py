@@ -24,11 +24,10 @@ from ..torch_api.inductor.both_wrappers.library import WouldBuildError
 from ..torch_api.inductor.both_wrappers.loading import WrappersDifferError, load
 from ..torch_api.inductor.graph_recording import Loaded, end_step
 from ..torch_api.inductor.wrappers.wrapper_launches import count_launches
-from ..torch_api.process.environment import environment
 from . import background, observers
 from .alternating_calls import AlternatingCalls
 from .background_check import BackgroundCheck
-from .cached_files import CachedFiles, Rejection
+from .cached_files import CachedFiles, Rejection, decided_by
 from .check import Check, UncheckedError, deviation_text, first_line
 from .cuda_graphs_tier import CudaGraphsTier
 from .partners import Partners
@@ -79,6 +78,8 @@ class TieredGraph:
             ],
             number=next(_numbers),
         )
+        self._seemed_slower = False
+        """Whether its C++ wrapper was measured to be slower once."""
         self._launches = 1
         """Of its Python wrapper."""
         partners.graphs.append(self)
@@ -345,13 +346,7 @@ class TieredGraph:
         if wrappers is None or not isinstance(wrappers.next, (BackgroundCheck, Check)):
             return
         if wrong is None:
-            turns = AlternatingCalls(
-                wrappers.first,
-                wrappers.next.second,
-                is_host_time=bool(gpus(compiled)),
-                settle=self._end_turns,
-            )
-            self._serve(compiled, wrappers, turns)
+            self._begin_turns(compiled, wrappers)
             self.notify()
             try:
                 self.files.note_checked()
@@ -360,9 +355,7 @@ class TieredGraph:
                 _log.info("the check of %s could not be noted: %s", self.name, error)
             self.files.settle()
             return
-        with self._lock:
-            compiled.current_callable = wrappers.first
-            wrappers.next = None
+        self._serve_first(compiled, wrappers)
         if isinstance(wrong, UncheckedError):
             # Another process may compare.
             self.fail(self._what("could not be checked"), str(wrong), remedy=wrong.remedy)
@@ -375,19 +368,43 @@ class TieredGraph:
         else:
             self.reject(_ANOTHER_RESULT, deviation_text(wrong, "Python wrapper"), remedy=_REPORT)
 
+    def _begin_turns(self, compiled: Any, wrappers: Wrappers) -> None:
+        """Alternates calls between both wrappers, for the gain."""
+        turns = AlternatingCalls(
+            wrappers.first,
+            wrappers.next.second,
+            is_host_time=bool(gpus(compiled)),
+            settle=self._end_turns,
+        )
+        self._serve(compiled, wrappers, turns)
+
     def _end_turns(self, gain: SwapGain | None) -> None:
         compiled = self.compiled
         wrappers = wrappers_of(compiled)
         if compiled is None or wrappers is None or not isinstance(wrappers.next, AlternatingCalls):
             return
         self._second.gain = gain
-        self._serve(compiled, wrappers, wrappers.next.second)
-        self.cuda_graphs.record()
+        # CUDA graphs are recorded of the C++ wrapper, and replace it.
+        is_slower = gain is not None and gain.is_slower and not self.cuda_graphs.is_possible
+        slower: Rejection | None = None
+        if not is_slower:
+            self._serve(compiled, wrappers, wrappers.next.second)
+            self.cuda_graphs.record()
+        elif not self._seemed_slower:
+            self._seemed_slower = True
+            self._begin_turns(compiled, wrappers)  # only what recurs counts
+        else:
+            why = f"Its calls are slower: {gain}."
+            slower = Rejection(what="", why=why, decided_by=decided_by(), is_slower=True)
+            self._serve_first(compiled, wrappers)
+            self._second.state, self._second.why = "unwanted", why
 
         def keep() -> None:
             self.notify()
             if gain is not None:
                 self.store(lambda: self.files.note_gain("cpp", gain))
+            if slower is not None:
+                self.store(lambda: self.files.note_slower(slower))
 
         # Writing a file takes longer than many calls.
         if not background.run(keep):
@@ -407,6 +424,14 @@ class TieredGraph:
         with self._lock:
             wrappers.next = second
             self._install(compiled, wrappers)
+
+    def _serve_first(self, compiled: Any, wrappers: Wrappers) -> None:
+        """Goes back to the first tier for good."""
+        with self._lock:
+            compiled.current_callable = wrappers.first
+            wrappers.next = None
+            self.report_now.serving = "python"
+            self._first.state = "serves"
 
     @property
     def name(self) -> str:
@@ -437,33 +462,26 @@ class TieredGraph:
         self.store(lambda: self.files.note_rejected(rejection))
         self.fail(self._what(what), why, remedy=remedy, detail=detail)
 
-    def fail_as_before(self) -> bool:
+    def reject_as_before(self) -> bool:
         """Reports what an earlier process found, if it also applies to this one."""
         rejection = self.files.rejection()
         if rejection is None or rejection.decided_by != decided_by():
             return False
+        why = f"Found by an earlier process: {rejection.why}"
+        if rejection.is_slower:
+            if self.cuda_graphs.is_possible:
+                return False
+            self._second.cached, self._second.gain = True, self.files.gain("cpp")
+            self.refuse(f"{why} It is not used until you delete {self.files.rejected}.")
+            return True
         self._second.cached = True
         self.fail(
             self._what(rejection.what),
-            f"Found by an earlier process: {rejection.why}",
+            why,
             remedy=f"It is not built again until you delete {self.files.rejected}.",
             detail=rejection.detail,
         )
         return True
-
-
-def decided_by() -> list[str]:
-    """Everything that a rejection depends on besides the graph."""
-    here = environment()
-    return [
-        here.compilescope,
-        here.torch,
-        here.triton or "",
-        here.python,
-        here.platform,
-        here.cpu,
-        here.compiler,
-    ]
 
 
 _ANOTHER_RESULT = "gives another result"

@@ -39,7 +39,7 @@ def tier_text(tier: Tier, graph: GraphTiers) -> str:
         "checks": f"built{seconds}{checked}",
         "checked": f"built{seconds}, checked",
         "failed": "failed in an earlier process, not built again" if tier.cached else "failed",
-        "unwanted": "not built",
+        "unwanted": "not built" if tier.gain is None else f"{built}{gain}, not used",
     }
     return words.get(tier.state, tier.state)  # of a file: any state may stand at any tier
 

@@ -10,7 +10,9 @@ from typing import Any
 import compilescope as cs
 import pytest
 import torch
+from compilescope.report.tiers import GraphTiers, SwapGain
 from compilescope.tiers import background, tier_warning, tiered_graph
+from compilescope.tiers.alternating_calls import CALLS, AlternatingCalls
 from compilescope.tiers.builder import builder
 from compilescope.tiers.tier_warning import TierWarning
 from compilescope.torch_api.inductor.both_wrappers import compiling, loading
@@ -110,6 +112,68 @@ def test_what_fails_while_it_is_compared_is_tried_again_by_the_next_process(
     again = cs.tiered(subject)
     again(X)
     assert swapped(again)
+
+
+def called_until_decided(compiled: Any) -> GraphTiers:
+    """The graph after a call that is compared, and those that alternate twice."""
+    compiled(X)
+    builder().wait()
+    compiled(X)
+    background.wait()
+    for _ in range(4 * (CALLS + 1)):
+        assert torch.equal(compiled(X), subject(X))
+    background.wait()
+    (graph,) = cs.tiers(compiled)
+    return graph
+
+
+def slower(by: float) -> SwapGain:
+    return SwapGain(
+        before_us=10,
+        after_us=10 * by,
+        before_quartiles_us=(9, 11),
+        after_quartiles_us=(9 * by, 11 * by),
+        calls=CALLS,
+    )
+
+
+def test_a_slower_wrapper_is_not_used_by_the_next_process_either(
+    own_caches: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    factors = [2.0, 2.0]
+    monkeypatch.setattr(AlternatingCalls, "_gain", lambda self: slower(factors.pop()))
+    graph = called_until_decided(cs.tiered(subject))
+    assert not factors, "it is measured twice"
+    assert (graph.serving, graph.tiers[0].state, graph.tiers[1].state) == (
+        "python",
+        "serves",
+        "unwanted",
+    )
+    assert graph.tiers[1].why == "Its calls are slower: 10.0 µs → 20.0 µs per call."
+    assert "20.0 µs per call, not used" in str(graph)
+    assert graph.tiers[1].why in " ".join(str(graph).split())
+
+    torch._dynamo.reset()
+    again = cs.tiered(subject)
+    assert torch.equal(again(X), subject(X))
+    (graph,) = cs.tiers(again)
+    assert (graph.serving, graph.tiers[1].state, graph.tiers[1].cached) == (
+        "python",
+        "unwanted",
+        True,
+    )
+    (file,) = own_caches.rglob("rejected.json")
+    assert graph.tiers[1].why == (
+        "Found by an earlier process: Its calls are slower: 10.0 µs → 20.0 µs per call. It is not "
+        f"used until you delete {file}."
+    )
+    file.unlink()
+    # It is checked and measured again; a difference that does not recur is noise.
+    factors += [1.0, 2.0]
+    torch._dynamo.reset()
+    graph = called_until_decided(cs.tiered(subject))
+    assert not factors
+    assert (graph.serving, graph.tiers[1].state) == ("cpp", "serves")
 
 
 def test_a_graph_that_goes_away_while_it_is_compared(monkeypatch: pytest.MonkeyPatch) -> None:
