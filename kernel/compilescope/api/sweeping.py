@@ -166,9 +166,7 @@ def plan_sweep(
     Raises
     ------
     CompilescopeError
-        As for `sweep`.
-    OSError
-        The file cannot be written.
+        As for `sweep`; or the file cannot be written.
 
     Examples
     --------

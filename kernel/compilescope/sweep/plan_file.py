@@ -11,6 +11,7 @@ from ..processes.runner import Limits
 from ..report import Subject
 from ..report.errors import CompilescopeError
 from ..report.measurements.sweeps import Sweep
+from ..report.saving.given_files import write_whole, writing
 from .plan import Plan
 
 SCHEMA = 1
@@ -31,7 +32,13 @@ class PlanFile(msgspec.Struct, kw_only=True):
 
 
 def write(plan: Plan, path: Path) -> None:
-    """Writes a plan."""
+    """Writes a plan, or keeps the old one.
+
+    Raises
+    ------
+    CompilescopeError
+        It cannot be written.
+    """
     content = PlanFile(
         subject=plan.subject,
         sweep=plan.sweep,
@@ -40,9 +47,10 @@ def write(plan: Plan, path: Path) -> None:
         limits=plan.limits,
         seconds=plan.seconds,
     )
-    path.parent.mkdir(parents=True, exist_ok=True)
+    with writing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
     # Backends and options that are functions go with the subject; their names stand for them.
-    path.write_bytes(msgspec.json.encode(content, enc_hook=repr))
+    write_whole(path, msgspec.json.encode(content, enc_hook=repr).decode())
 
 
 def read(path: Path, part: tuple[int, int] | None = None) -> Plan:

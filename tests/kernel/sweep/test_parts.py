@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 from pathlib import Path
@@ -39,6 +40,27 @@ def test_the_folder_of_a_plan_is_made(tmp_path: Path) -> None:
     path = tmp_path / "plans" / "plan.json"
     assert cs.plan_sweep(path, subjects.double, (X,), variants=EAGER) == path
     assert len(plan_file.read(path).sweep.cells) == 1
+
+
+def test_a_plan_that_cannot_be_written_leaves_the_old_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = written(tmp_path)
+    with pytest.raises(CompilescopeError, match=r"cannot be written[\s\S]* Is a directory"):
+        cs.plan_sweep(tmp_path, subjects.double, (X,), variants=EAGER)
+    below = path / "plan.json"
+    with pytest.raises(CompilescopeError, match=r"cannot be written[\s\S]* system says"):
+        cs.plan_sweep(below, subjects.double, (X,), variants=EAGER)
+
+    def full(*args: Any, **options: Any) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    before = path.read_bytes()
+    monkeypatch.setattr(Path, "replace", full)
+    with pytest.raises(CompilescopeError, match="No space left"):
+        written(tmp_path)
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]
 
 
 @pytest.mark.slow
