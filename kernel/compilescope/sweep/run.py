@@ -27,7 +27,7 @@ from .gpu_executor import Gpus, visible_gpus
 from .plan import Plan
 from .store import Store, StoredCell
 from .thread_executor import Threads
-from .worker import LOST, NOT_TAKEN, RUNNING_FILE, SHUT_DOWN, CellTask, run_cell
+from .worker import BROKEN, LOST, NOT_TAKEN, RUNNING_FILE, SHUT_DOWN, CellTask, run_cell
 
 TRIES = 3
 """How often a cell is given to an executor whose worker dies."""
@@ -245,6 +245,10 @@ class Running:
     def _finish(self, result: SweepCell) -> None:
         cell = self._place_cell(result.key, result)
         cell.step = ""
+        problem = cell.problem
+        if problem is not None and problem.what.startswith(BROKEN):
+            # It is the same for all cells that it has not run.
+            self.sweep.problems += [problem] if problem not in self.sweep.problems else []
         if cell.state == "done" and cell.took_s is not None:
             self._history.add(_KIND, cell.took_s)
         if cell.state != "cancelled":
@@ -353,11 +357,14 @@ def _in_words(error: BaseException) -> str:
 
 
 def _lost_cell(cell: SweepCell, error: BaseException) -> SweepCell:
+    what, remedy = LOST, "Its worker died, or cannot run it: it needs compilescope, the same torch."
+    if isinstance(error, futures.BrokenExecutor):
+        what, remedy = BROKEN, "Make a new executor and sweep again: finished cells are kept."
     problem = Problem(
         severity="error",
-        what=LOST,
-        why=f"{_in_words(error)}.",
-        remedy="Its worker died, or cannot run it: it needs compilescope, and the same torch.",
+        what=f"{what}: {type(error).__name__}.",
+        why=str(error)[:500],
+        remedy=remedy,
     )
     return msgspec.structs.replace(cell, state="crashed", problem=problem)
 

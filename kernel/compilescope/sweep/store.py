@@ -9,10 +9,10 @@ import msgspec
 
 from ..report.measurements.sweeps import SweepCell
 from ..report.problem import FAULT, Problem
-from .worker import KILLED, LOST, NOT_STARTED, NOT_TAKEN, SHUT_DOWN
+from .worker import BROKEN, KILLED, LOST, NOT_STARTED, NOT_TAKEN, SHUT_DOWN
 
 FILE = "cells.jsonl"
-_MAY_PASS = (FAULT, NOT_STARTED, NOT_TAKEN, SHUT_DOWN, LOST, KILLED)
+_MAY_PASS = (FAULT, NOT_STARTED, NOT_TAKEN, SHUT_DOWN, LOST, BROKEN, KILLED)
 """Beginnings of problems of the machine or of compilescope, which may be fixed meanwhile."""
 
 

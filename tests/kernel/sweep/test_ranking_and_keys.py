@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import Any
 
@@ -179,9 +180,10 @@ def test_what_was_ended_is_tried_again_only_with_more() -> None:
     [
         _cannot_start(OSError(28, "No space left on device")),
         _lost_cell(cell("a", None, 1.0), RuntimeError("broken")).problem,
+        _lost_cell(cell("a", None, 1.0), BrokenProcessPool("a child died")).problem,
         _unfinished(TASK, Ended(how="crashed", exit_code=-9)).problem,
     ],
-    ids=["start", "lost", "killed"],
+    ids=["start", "lost", "broken", "killed"],
 )
 def test_a_failure_of_the_machine_is_tried_again(problem: Problem) -> None:
     stored = StoredCell(cell=cell("a", None, 1.0, state="crashed", problem=problem))

@@ -174,8 +174,12 @@ def test_a_worker_that_dies_is_tried_again_and_then_said(sweep: Sweep) -> None:
     (cell,) = result.cells
     assert cell.state == "crashed"
     assert cell.problem is not None
-    assert cell.problem.what == "The executor lost it."
-    assert "BrokenProcessPool" in cell.problem.why
+    assert cell.problem.what == "The executor is broken: BrokenProcessPool."
+    said = "Make a new executor and sweep again: finished cells are kept."
+    assert cell.problem.remedy == said
+    assert str(result).count(said) == 1
+    (again,) = sweep(subjects.double, (X,), variants=EAGER).cells
+    assert again.state == "done"
 
 
 class Refusing(futures.Executor):

@@ -19,7 +19,8 @@ def sweep(result: Sweep) -> list[str]:
     """Return the lines of a sweep: its cells, then its result."""
     lines = [sweep_rows.headline(result)]
     lines += [
-        f"{wording.MARKS[problem.severity]}: {problem.what} {problem.why}".rstrip()
+        f"{wording.MARKS[problem.severity]}: "
+        + " ".join(filter(None, (problem.what, problem.why, problem.remedy)))
         for problem in result.problems
     ]
     lines += layout.lines([sweep_rows.TABLE.head, *sweep_rows.rows(result)])
