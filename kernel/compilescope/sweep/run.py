@@ -363,7 +363,7 @@ def _lost_cell(cell: SweepCell, error: BaseException) -> SweepCell:
     problem = Problem(
         severity="error",
         what=f"{what}: {type(error).__name__}.",
-        why=str(error)[:500],
+        why=f"{str(error)[:500].rstrip('.')}." if str(error) else "",
         remedy=remedy,
     )
     return msgspec.structs.replace(cell, state="crashed", problem=problem)
