@@ -43,8 +43,8 @@ def study(
     Raises
     ------
     CompilescopeError
-        The report's call is not in this kernel, a study, variant or way does not exist, or another
-        thread is inspecting.
+        The report's call is not in this kernel, a study, variant or way does not exist, none of the
+        variants could be built, or another thread is inspecting.
 
     Examples
     --------

@@ -64,8 +64,31 @@ def study(
     Raises
     ------
     CompilescopeError
-        The report is not from this kernel, or a study, variant or selected name does not exist.
+        The report is not from this kernel; a study, variant or selected name does not exist; or
+        none of the variants could be built.
     """
+    names = _study(session, report, studies, variants, options, progress)
+    failed = [variant for variant in report.variants if variant.name in names]
+    if failed and all(variant.stage == "failed" for variant in failed):
+        problems = [problem for variant in failed for problem in variant.problems]
+        worst = next((problem for problem in problems if problem.severity == "error"), None)
+        raise CompilescopeError(
+            f"Nothing was studied: {', '.join(names)} could not be built.",
+            f"{worst.what} {worst.why}".rstrip(" .") + "." if worst is not None else "",
+            worst.remedy if worst is not None else "",
+        )
+    return report
+
+
+def _study(
+    session: Session,
+    report: Report,
+    studies: Sequence[str],
+    variants: object,
+    options: Mapping[str, object] | None,
+    progress: Tell | None,
+) -> list[str]:
+    """Runs studies of variants, and returns the names of the variants."""
     inspection = inspection_of(session, report)
     for name in studies:
         check_text("A study", name, "the study's name")
@@ -77,7 +100,8 @@ def study(
         studies = usual_studies(
             targets=(variant.target is not None for variant in requested.values())
         )
-    return session.study(report.subject.id, studies, requested, options=selected, progress=progress)
+    session.study(report.subject.id, studies, requested, options=selected, progress=progress)
+    return list(requested)
 
 
 def measure_and_study(
@@ -102,7 +126,7 @@ def measure_and_study(
     if seconds is not None:
         measure(session, report, seconds=seconds, progress=progress)
     if studies:
-        study(session, report, studies, options=options, progress=progress)
+        _study(session, report, studies, None, options, progress)
     elif breakdown and (
         plan := plan_breakdown(
             report,
@@ -153,7 +177,13 @@ def _requested(inspection: Inspection, variants: object, kind: Kind) -> dict[str
         requested = {variant.name: variant.requested for variant in inspection.report.variants}
         # If all are for targets, the caller raises an error that says what is not possible.
         aims = {name: variant for name, variant in requested.items() if variant.target is not None}
-        return usual(inspection, kind) or aims or names.parse(names.USUAL)
+        # What could not be built is tried again: no other variant was requested.
+        failed = {
+            variant.name: variant.requested
+            for variant in inspection.report.variants
+            if variant.stage == "failed" and variant.requested.backend
+        }
+        return usual(inspection, kind) or aims or failed or names.parse(names.USUAL)
     present = {variant.name: variant.requested for variant in inspection.report.variants}
     if isinstance(variants, (str, Variant)):
         variants = [variants]

@@ -18,7 +18,9 @@ import torch._inductor.config
 from compilescope.builds import warm_rebuild
 from compilescope.builds.live_measurement import Measurement
 from compilescope.isolation.code_swap import CodeCopies, CodeSet
+from compilescope.report.errors import CompilescopeError
 from compilescope.report.variant import Variant
+from compilescope.session import requests
 from compilescope.session.session import Session
 from compilescope.torch_api.failures import failures
 from torch._inductor import cpp_builder
@@ -44,6 +46,22 @@ def test_no_compiler() -> None:
     assert problem.what == "No working C++ compiler was found."
     assert "apt-get install g++" in problem.remedy
     assert report.environment.compiler == ""
+
+
+def test_a_study_of_what_cannot_be_built_is_an_error_and_adds_no_variant() -> None:
+    session = Session()
+    cpp_builder.cpp_compiler_search.cache_clear()
+    try:
+        with torch._inductor.config.patch({"cpp.cxx": (None, "/nonexistent/g++")}):
+            report = session.inspect(subjects.plain, (X,), variants="python")
+            with pytest.raises(
+                CompilescopeError,
+                match=r"Nothing was studied: python could not be built\. No working C\+\+ compiler",
+            ):
+                requests.study(session, report, ["deploy"], options={"ways": ["eager"]})
+    finally:
+        cpp_builder.cpp_compiler_search.cache_clear()
+    assert [variant.name for variant in report.variants] == ["python"]
 
 
 def test_a_full_disk_when_a_variant_is_compiled_again_leaves_the_builds_code(
