@@ -148,7 +148,7 @@ def test_files_with_wrong_results_are_not_in_the_code_to_paste() -> None:
 
 def test_a_recommendation_compiles_and_shows_itself() -> None:
     best = report_of(EAGER, msgspec.structs.replace(SOON, ship_bytes=2048)).best("cold")
-    assert best.apply(None) == "soon"
+    assert best.apply(nn.Identity()) == "soon"
     assert "500 ms with the 2.00 KiB it ships" in str(best)
     slow = report_of(EAGER, measured("minutes", 90.0, None, 50.0, eager_us=39_000.0)).best()
     assert "in eager 39.0 ms" in str(slow)
@@ -211,7 +211,7 @@ def test_code_with_a_function_of_the_users_is_applied() -> None:
     reference = refer(doubles)
     assert reference.endswith(".doubles>")
     way = measured("own", 2.0, 0.5, 50.0, code=f"compiled = {doubles.__module__}.doubles")
-    assert report_of(EAGER, way).best("cold").apply(None) is doubles
+    assert report_of(EAGER, way).best("cold").apply(nn.Identity()) is doubles
 
 
 def test_a_way_that_compiles_ahead_of_time_needs_arguments_and_overwrites_no_file(
@@ -223,9 +223,21 @@ def test_a_way_that_compiles_ahead_of_time_needs_arguments_and_overwrites_no_fil
     code = 'Path("model.pt2").write_text(str(args))\ncompiled = Path("model.pt2").read_text()'
     best = report_of(EAGER, measured("ahead", 2.0, 0.5, 50.0, code=code)).best("cold")
     with pytest.raises(cs.CompilescopeError, match="ahead compiles for the arguments of a call"):
-        best.apply(None)
-    assert best.apply(None, (1, 2)) == "(1, 2)"
+        best.apply(nn.Identity())
+    assert best.apply(nn.Identity(), (1, 2)) == "(1, 2)"
     assert kept.read_text() == "precious"
+
+
+def test_what_is_no_model_and_no_arguments_is_refused_in_words() -> None:
+    best = report_of(EAGER, SOON).best("cold")
+    model, x = nn.Identity(), torch.ones(2)
+    for given, what in (
+        ((model, x), r"args is tensor.*\. It takes the positional arguments of the call: \(x,\)"),
+        ((model, (x,), 3), r"kwargs is 3\. It takes the call's keyword arguments"),
+        ((3, (x,)), r"model is 3\. It takes a function or a module"),
+    ):
+        with pytest.raises(cs.CompilescopeError, match=what):
+            best.apply(*given)  # type: ignore[arg-type]
 
 
 def test_blocks_of_another_model_are_missed_in_words() -> None:

@@ -12,6 +12,7 @@ from typing import Any, get_args
 import msgspec
 
 from ..errors import CompilescopeError
+from ..given_values import check_arguments, check_function
 from ..references import names_in_code
 from ..units import duration, size
 from .deployment import (
@@ -79,9 +80,11 @@ class Recommendation(msgspec.Struct, frozen=True):
         Raises
         ------
         CompilescopeError
-            The way compiles ahead of time, and there are no arguments; or it compiles blocks, and
-            this model has none of that name.
+            The way compiles ahead of time, and there are no arguments; it compiles blocks, and this
+            model has none of that name; or the values are no model and no arguments.
         """
+        check_function("model", model)
+        check_arguments(args, kwargs)
         if re.search(r"\bargs\b", self.way.code) and not (args or kwargs):
             raise CompilescopeError(
                 f"{self.way.name} compiles for the arguments of a call, and none are given.",
