@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from types import SimpleNamespace
 
 import compilescope as cs
 import pytest
@@ -16,6 +17,7 @@ from compilescope.session.session import Session
 from compilescope.studies import table
 from compilescope.studies.context import StudyContext
 from compilescope.studies.deploy import candidates, deploy, ways
+from compilescope.studies.deploy import deploy_progress as progress_module
 from compilescope.studies.deploy.deploy_progress import DeployProgress
 from compilescope.views.rows import deploy as rows
 from torch import nn
@@ -105,12 +107,14 @@ def test_the_steps_count_the_ways(taken: list[str]) -> None:
     study("deploy", MODEL, CALL, variant_of(), Monitor(seen.append), options=selected)
     assert [progress.step for progress in seen] == [
         "way 1 of 2, eager: first call, then later calls",
-        "way 2 of 2, torch.compile: nothing cached",
+        "way 2 of 2, torch.compile: process 1 of 3, nothing cached",
     ]
     assert [progress.fraction for progress in seen] == [0, 0.5]
 
 
-def test_an_estimate_names_its_basis() -> None:
+def test_an_estimate_names_its_basis(monkeypatch: pytest.MonkeyPatch) -> None:
+    now_s = [100.0]
+    monkeypatch.setattr(progress_module, "time", SimpleNamespace(monotonic=lambda: now_s[0]))
     report = variant_of()
     report.compile_time = CompileTime(total_s=20.0)
     by_name = {way.name: way for way in candidates.candidates(MODEL, CALL, {}, report)}
@@ -126,11 +130,16 @@ def test_an_estimate_names_its_basis() -> None:
     assert deploy_progress.step(whole, "cold")[0].endswith(
         "nothing cached; estimated for all: at least 1 min 00 s"
     )
+    now_s[0] += 61
+    assert deploy_progress.step(whole, "cold")[0].endswith("nothing cached"), "the minute has passed"
     deploy_progress.end(whole)
     step, fraction = deploy_progress.step(filtered, "shipped")
     assert step == (
-        "way 3 of 4, no guards: as shipped; about 80 s left if each takes 41 s, as so far"
+        "way 3 of 4, no guards: process 2 of 3, as shipped; about 80 s left if each takes 41 s, as "
+        "so far"
     )
+    now_s[0] += 90
+    assert deploy_progress.step(filtered, "cached")[0].endswith("later calls"), "so have the 80 s"
     assert fraction == pytest.approx((2 + 1 / 3) / 4)
     more = DeployProgress([whole, by_name["C++ wrapper"]], variant_of())
     more.end(whole)

@@ -95,8 +95,16 @@ def _measure(
     """Measures a way in up to three processes."""
 
     def process(phase: Phase, code: str, caches: Path, folder: Path) -> WayResult:
-        step, fraction = deploy_progress.step(way, phase)
-        study.monitor.step(step, variant=study.report.name, fraction=fraction)
+        shown = ""
+
+        def show() -> None:
+            nonlocal shown
+            step, fraction = deploy_progress.step(way, phase)
+            if step != shown:
+                shown = step
+                study.monitor.step(step, variant=study.report.name, fraction=fraction)
+
+        show()
         header = {
             "phase": phase,
             "code": in_contexts(code, way.contexts),
@@ -105,7 +113,7 @@ def _measure(
             "folder": str(folder),
             "device": device,
         }
-        answer = first_call(study, COMMAND, packed_task, caches, header)
+        answer = first_call(study, COMMAND, packed_task, caches, header, meanwhile=show)
         if isinstance(answer, Problem):
             return WayResult(problem=answer)
         return msgspec.json.decode(answer, type=WayResult)

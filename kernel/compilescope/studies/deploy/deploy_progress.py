@@ -41,10 +41,15 @@ class DeployProgress:
     def step(self, way: DeployWay, phase: Phase) -> tuple[str, float]:
         """The words for a process that begins, and the part of the study that is done by then."""
         place, total = self._names.index(way.name), len(self._names)
-        within = 0.0 if way.name == EAGER else list(_PHASES).index(phase) / len(_PHASES)
-        what = "first call, then later calls" if way.name == EAGER else _PHASES[phase]
-        began = self._began.setdefault(way.name, time.monotonic())
-        rest = self._rest(place, time.monotonic() - began)
+        number = 0 if way.name == EAGER else list(_PHASES).index(phase)
+        within = number / len(_PHASES)
+        if way.name == EAGER:
+            what = "first call, then later calls"
+        else:
+            what = f"process {number + 1} of {len(_PHASES)}, {_PHASES[phase]}"
+        now = time.monotonic()
+        began = self._began.setdefault(way.name, now)
+        rest = self._rest(place, since_s=now - began, all_s=now - min(self._began.values()))
         return (
             f"way {place + 1} of {total}, {way.name}: {what}{rest and f'; {rest}'}",
             (place + within) / total,
@@ -55,15 +60,20 @@ class DeployProgress:
         if way.took_s is not None and way.problem is None:
             self._took[way.name] = way.took_s
 
-    def _rest(self, place: int, since_s: float) -> str:
+    def _rest(self, place: int, *, since_s: float, all_s: float) -> str:
         """An estimate for the way at a place and those after it; empty where nothing is known.
 
-        ``since_s`` is how long ago the way at the place began.
+        Parameters
+        ----------
+        since_s
+            How long ago the way at the place began.
+        all_s
+            How long ago the first way began.
         """
         names = self._names[place:]
         known = [self._last[name] for name in names]
         if all(seconds is not None for seconds in known):
-            return f"{_left(sum(filter(None, known)) - since_s)} if as fast as last time"
+            return _left(sum(filter(None, known)) - since_s, "if as fast as last time")
         # Eager compiles nothing.
         took = [seconds for name, seconds in self._took.items() if name != EAGER]
         if took:
@@ -71,15 +81,16 @@ class DeployProgress:
             seconds = sum(self._last[name] or pace for name in names)
             longer = [name for name in names if name in SLOW and not self._last[name]]
             more = f" ({', '.join(longer)} may take longer)" if longer else ""
-            return f"{_left(seconds - since_s)} if each takes {pace:.0f} s, as so far{more}"
-        least = [self._least[name] for name in names]
-        seconds = sum(filter(None, least))
+            return _left(seconds - since_s, f"if each takes {pace:.0f} s, as so far{more}")
+        seconds = sum(filter(None, self._least.values()))
         least_s = seconds // _STEP_S * _STEP_S
-        return f"estimated for all: at least {units.elapsed(least_s)}" if least_s else ""
+        if all_s >= least_s:
+            return ""  # it has passed
+        return f"estimated for all: at least {units.elapsed(least_s)}"
 
 
-def _left(seconds: float) -> str:
-    return f"{units.rough_duration(seconds)} left"
+def _left(seconds: float, condition: str) -> str:
+    return f"{units.rough_duration(seconds)} left {condition}" if seconds > 0 else ""
 
 
 _STEP_S = 10.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +55,7 @@ def first_call(
     header: Mapping[str, Any],
     *,
     variables: Mapping[str, str] | None = None,
+    meanwhile: Callable[[], None] = lambda: None,
 ) -> bytes | Problem:
     """Makes a first call in a process; what it gives, or why it gave nothing.
 
@@ -68,18 +69,25 @@ def first_call(
         The folder of torch's caches.
     header
         Further arguments of the process.
+    meanwhile
+        Called again and again while the process runs.
 
     Raises
     ------
     Canceled
         Somebody canceled the study.
     """
+
+    def is_cancelled() -> bool:
+        meanwhile()
+        return study.monitor.cancelled
+
     ended = run(
         ("-c", command.format(imports=FIRST_IMPORTS)),
         packed_task,
         header={**pickled_subject.header(), "caches": str(caches), **header},
         limits=Limits(timeout_s=TIMEOUT_S),
-        cancelled=lambda: study.monitor.cancelled,
+        cancelled=is_cancelled,
         variables=variables,
         folder=caches,
     )
