@@ -12,6 +12,8 @@ import msgspec
 from ..analysis.figures.counts import guard_count, kernel_count, recompile_count
 from ..readers.remote import is_remote
 from ..report import CompilescopeError, Problem, Report, Struct, conclude
+from ..report.measurements.sweeps import CellState, SweepCell
+from ..report.variant import Variant
 
 FILE = "a report saved as .json or .html, a TORCH_TRACE log or folder of logs, or a .pt2 package"
 """The kinds of files that `read` accepts, for the commands' help."""
@@ -25,6 +27,8 @@ class Summary(Struct):
     headline: str
     variants: list[VariantSummary]
     problems: list[Problem]
+    cells: list[CellSummary] = []
+    """Of a sweep, in its order."""
 
 
 class VariantSummary(Struct):
@@ -41,6 +45,25 @@ class VariantSummary(Struct):
     median_us: float | None
     interval_us: tuple[float, float] | None
     problems: list[Problem]
+
+
+class CellSummary(Struct):
+    """A cell of a sweep in a `Summary`."""
+
+    name: str
+    shape: str
+    variant: Variant
+    """The settings that were measured."""
+    state: CellState
+    median_us: float | None
+    interval_us: tuple[float, float] | None
+    speedup: float | None
+    """How many times as fast as eager."""
+    speedup_interval: tuple[float, float] | None
+    compile_time_s: float | None
+    memory_bytes: float | None
+    accurate: bool | None
+    problem: Problem | None
 
 
 _PAGES = (".html", ".htm")
@@ -172,7 +195,26 @@ def summary(report: Report) -> Summary:
             )
             for variant in report.variants
         ],
-        problems=report.problems,
+        problems=[*report.problems, *(report.sweep.problems if report.sweep is not None else ())],
+        cells=[_cell_summary(cell) for cell in (report.sweep.cells if report.sweep else ())],
+    )
+
+
+def _cell_summary(cell: SweepCell) -> CellSummary:
+    timing = cell.timing
+    return CellSummary(
+        name=cell.name,
+        shape=cell.shape,
+        variant=cell.variant,
+        state=cell.state,
+        median_us=timing.median_us if timing is not None else None,
+        interval_us=timing.interval_us if timing is not None else None,
+        speedup=timing.ratio if timing is not None else None,
+        speedup_interval=timing.ratio_interval if timing is not None else None,
+        compile_time_s=cell.compile_time.total_s if cell.compile_time is not None else None,
+        memory_bytes=cell.memory_bytes,
+        accurate=cell.accurate,
+        problem=cell.problem,
     )
 
 

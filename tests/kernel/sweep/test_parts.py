@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import re
 from pathlib import Path
@@ -86,6 +87,18 @@ def test_parts_leave_their_cells_in_one_folder_and_the_whole_joins_them(
         ("4", "done"),
     ]
     output = capsys.readouterr()
+    assert main(["show", str(out), "--json"]) == 0
+    cells = json.loads(capsys.readouterr().out)["cells"]
+    assert [(cell["name"], cell["shape"], cell["state"]) for cell in cells] == [
+        ("eager", "1", "done"),
+        ("eager", "2", "done"),
+        ("eager", "4", "done"),
+    ]
+    for cell, known in zip(cells, sweep.cells, strict=True):
+        assert known.timing is not None
+        assert cell["median_us"] == known.timing.median_us
+        assert cell["interval_us"] == list(known.timing.interval_us)
+        assert (cell["variant"]["backend"], cell["problem"]) == (None, None)
     assert "3 cells" in output.out
     assert "of 3 cells" not in output.err, "finished cells are not in the log again"
 
