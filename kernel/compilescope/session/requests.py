@@ -86,7 +86,7 @@ def _study(
     studies: Sequence[str],
     variants: object,
     options: Mapping[str, object] | None,
-    progress: Tell | None,
+    progress: ProgressCallback | None,
 ) -> list[str]:
     """Runs studies of variants, and returns the names of the variants."""
     inspection = inspection_of(session, report)

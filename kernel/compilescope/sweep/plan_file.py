@@ -11,7 +11,7 @@ from ..processes.runner import Limits
 from ..report import Subject
 from ..report.errors import CompilescopeError
 from ..report.measurements.sweeps import Sweep
-from ..report.saving.given_files import write_whole, writing
+from ..report.saving.path_checks import write_whole, writing
 from .plan import Plan
 
 SCHEMA = 1

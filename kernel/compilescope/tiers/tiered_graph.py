@@ -350,8 +350,7 @@ class TieredGraph:
             self.notify()
             try:
                 self.files.note_checked()
-            except OSError as error:
-                # The next process compares once more.
+            except OSError as error:  # the next process compares once more
                 _log.info("the check of %s could not be noted: %s", self.name, error)
             self.files.settle()
             return
@@ -472,7 +471,7 @@ class TieredGraph:
             if self.cuda_graphs.is_possible:
                 return False
             self._second.cached, self._second.gain = True, self.files.gain("cpp")
-            self.refuse(f"{why} It is not used until you delete {self.files.rejected}.")
+            self.decline(f"{why} It is not used until you delete {self.files.rejected}.")
             return True
         self._second.cached = True
         self.fail(

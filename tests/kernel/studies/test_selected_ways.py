@@ -131,7 +131,9 @@ def test_an_estimate_names_its_basis(monkeypatch: pytest.MonkeyPatch) -> None:
         "nothing cached; estimated for all: at least 1 min 00 s"
     )
     now_s[0] += 61
-    assert deploy_progress.step(whole, "cold")[0].endswith("nothing cached"), "the minute has passed"
+    assert deploy_progress.step(whole, "cold")[0].endswith("nothing cached"), (
+        "the minute has passed"
+    )
     deploy_progress.end(whole)
     step, fraction = deploy_progress.step(filtered, "shipped")
     assert step == (

@@ -11,8 +11,8 @@ from typing import Any, get_args
 
 import msgspec
 
+from ..argument_checks import check_arguments, check_function
 from ..errors import CompilescopeError
-from ..given_values import check_arguments, check_function
 from ..references import names_in_code
 from ..units import duration, size
 from .deployment import (
