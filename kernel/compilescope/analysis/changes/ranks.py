@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from ...report import Code, Compilation, Report, VariantReport
 from ...report.subjects.ranks import Collective, RankDifference
-from ...torch_api.guards.installed_names import without_counter
+from ...torch_api.guards.installed_names import without_counter, without_ids
 from .rank_words import add_rank_words
 
 _ADDRESS = re.compile(r"\b(?:0x[0-9a-f]+|\d{9,})\b")
@@ -179,8 +179,8 @@ def _of_kernels(
         (kernel.direction, kernel.name): yours(kernel.source) for kernel in second.kernels
     }
     only, missing = (
-        _keys_only_in_left(sources, other_sources),
-        _keys_only_in_left(other_sources, sources),
+        _only_in_left(sources, other_sources),
+        _only_in_left(other_sources, sources),
     )
     if only or missing:
         yield RankDifference(
@@ -203,12 +203,9 @@ def _of_kernels(
 def _of_guards(
     variant: str, first: Compilation, second: Compilation, mine: RankTexts, yours: RankTexts
 ) -> Iterator[RankDifference]:
-    guards = {mine(without_counter(guard.expression)): guard for guard in first.guards}
-    other_guards = {yours(without_counter(guard.expression)): guard for guard in second.guards}
-    only, missing = (
-        _keys_only_in_left(guards, other_guards),
-        _keys_only_in_left(other_guards, guards),
-    )
+    guards = [mine(_comparable(guard.expression)) for guard in first.guards]
+    other_guards = [yours(_comparable(guard.expression)) for guard in second.guards]
+    only, missing = _only_in_left(guards, other_guards), _only_in_left(other_guards, guards)
     if only or missing:
         yield RankDifference(
             what=f"{variant}: guards of {first.id}",
@@ -217,6 +214,10 @@ def _of_guards(
             there=_listed(missing),
             why="The ranks recompile at different calls, and then wait for each other.",
         )
+
+
+def _comparable(guard: str) -> str:
+    return without_ids(without_counter(guard))
 
 
 def _in_order(
@@ -290,8 +291,8 @@ def first_difference(text: str, other_text: str) -> tuple[int, str, str] | None:
     return None
 
 
-def _keys_only_in_left(left: Mapping[Key, object], right: Mapping[Key, object]) -> list[Key]:
-    return [key for key in left if key not in right]
+def _only_in_left(left: Iterable[Key], right: Collection[Key]) -> list[Key]:
+    return [key for key in dict.fromkeys(left) if key not in right]
 
 
 def _listed(texts: Sequence[str]) -> str:

@@ -25,3 +25,17 @@ def without_counter(guard: str) -> str:
     by ``id`` has the address of the object, or of its weak reference, and the compilation.
     """
     return _COUNTED.sub(r"\1\2", guard)
+
+
+_ID_CHECK = re.compile(r"(___?check_(?:obj|type)_id\(.*?), \d+\)(?=$|, type=)", re.S)
+"""Guards on an object's or a type's identity; the source may contain commas and brackets."""
+_INSTALLED_ID = re.compile(r"_\d+_c(?=\d)")
+
+
+def without_ids(guard: str) -> str:
+    """Replace the ids of objects, which differ between processes, in a guard.
+
+    They are the second argument of a check of identity, and part of the names that
+    `INSTALLED_BY_ID` matches. An id can have any number of digits.
+    """
+    return _INSTALLED_ID.sub("_…_c", _ID_CHECK.sub(r"\1, …)", guard))

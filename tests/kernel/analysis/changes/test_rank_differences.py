@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from compilescope.analysis.changes.ranks import compare
-from compilescope.report import Code, Compilation, Report, Subject, VariantReport
+from compilescope.report import Code, Compilation, Guard, Report, Subject, VariantReport
 from compilescope.report.subjects.ranks import Rank
 from compilescope.report.variant import Variant
 
@@ -73,6 +73,32 @@ def test_ranks_that_failed_have_no_device_and_are_not_the_same() -> None:
 def test_what_is_a_rank_s_own_is_no_difference() -> None:
     here = graphs("with cuda:0 at 0x7f00aa\n", "open('/tmp/ab/cd.py')")
     assert not differences(here, graphs("with cuda:1 at 0x7f00bb\n", "open('/tmp/ef/gh.py')"))
+
+
+def with_guards(rank: int, *guards: str) -> Report:
+    result = report(rank, Code(python="a"))
+    result.variants[0].compilations[0].guards = [Guard(expression=guard) for guard in guards]
+    return result
+
+
+def test_the_ids_of_objects_are_no_difference_of_guards() -> None:
+    guards = (
+        "___check_obj_id(G['_GeneratorContextManager'], {}), type=<class 'type'>",
+        "___check_type_id(___tuple_iterator_getitem(L['it'], 0), {}), type=<class 'f(a, 1)'>",
+        "___check_obj_id(G['_{}_c1'].Tensor, 9)",
+    )
+    here = with_guards(0, *(guard.format(84962608) for guard in guards))
+    there = with_guards(1, *(guard.format(140710230885776) for guard in guards))
+    compare([here, there])
+    assert here.rank is not None
+    assert here.rank.same
+
+    same = (guard.format(1) for guard in guards[:2])
+    other = with_guards(1, *same, "___check_obj_id(G['_7_c1'].Module, 9)")
+    compare([here, other])
+    (difference,) = here.rank.differences
+    assert difference.here == "___check_obj_id(G['_…_c1'].Tensor, …)"
+    assert difference.there == "___check_obj_id(G['_…_c1'].Module, …)"
 
 
 def test_a_variant_of_one_rank_alone_is_a_difference_of_both() -> None:
