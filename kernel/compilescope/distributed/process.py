@@ -11,7 +11,7 @@ import pickle
 import statistics
 import time
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 
 import torch
@@ -21,18 +21,21 @@ from ..analysis.figures.intervals import median_interval, ratio
 from ..analysis.figures.speedups import speedup
 from ..analysis.wrapper.collectives import find_collectives
 from ..builds.built_variants import EAGER
+from ..builds.subject_error import SubjectError, subjects_own
 from ..inspection.inspection import Inspection
 from ..isolation.object_walk import walk
 from ..isolation.own_backward import Backward
 from ..processes.child import ChildProcess, serve
 from ..progress.progress import Monitor, Progress
 from ..report import Report, Timing
+from ..report.errors import CompilescopeError
 from ..report.problem import Problem
 from ..report.subjects.ranks import Rank
 from ..report.variant import Variant
 from ..subject.pickled_subject import unpack
 from ..torch_api.failures import failures
 from .collectives import collectives_outside
+from .failed_ranks import FAILED_HERE, OTHER_ENDED, failed_report, named
 from .rendezvous import store_of
 from .votes import LEAVING, PATIENCE_S, OutOfStep, Votes
 
@@ -56,17 +59,24 @@ def work(inside: ChildProcess) -> bytes:
         world_size=header["size"],
         timeout=datetime.timedelta(seconds=header["timeout_s"]),
     )
-    inside.step("making the call")
-    call = unpack(packed)
-    inspection = Inspection(*call)
-    report = inspection.report
-    report.rank = Rank(
+    rank = Rank(
         rank=header["rank"],
         size=header["size"],
         backend=header["backend"],
         device=device,
         group=header["group"],
     )
+    inside.step("making the call")
+    try:
+        call = unpack(packed)
+    except CompilescopeError as error:
+        return _without_call(failed_report(rank, error.problem), votes, inside)
+    except Exception as error:  # noqa: BLE001 - the factory may raise anything
+        problem = failures.before_call(error, "The factory")
+        return _without_call(failed_report(rank, problem), votes, inside)
+    inspection = Inspection(*call)
+    report = inspection.report
+    report.rank = rank
     wait_s = _inspect(inspection, variants, inside, votes, build=build)
     report.rank.collectives += [
         collective
@@ -77,6 +87,13 @@ def work(inside: ChildProcess) -> bytes:
     subject = report.subject
     subject.id = f"{header['group']}-{header['rank']}"
     _leave(report, votes, wait_s, inside)
+    return report.to_json().encode()
+
+
+def _without_call(report: Report, votes: Votes, inside: ChildProcess) -> bytes:
+    """Leaves the others, which may already be in the call, and returns the report as JSON."""
+    votes.end(0.0)
+    inside.step(LEFT)
     return report.to_json().encode()
 
 
@@ -109,11 +126,12 @@ def _inspect(
         calls: Mapping[str, Callable[[], object]], restore: Callable[[], None]
     ) -> dict[str, Timing]:
         rank = inspection.report.rank
-        for name, call in calls.items():
-            if name != EAGER and rank is not None:
-                rank.collectives += collectives_outside(call, name, backward)
-                restore()
-        return _in_step(calls, restore)
+        with subjects_own():
+            for name, call in calls.items():
+                if name != EAGER and rank is not None:
+                    rank.collectives += collectives_outside(call, name, backward)
+                    restore()
+            return _in_step(calls, restore)
 
     monitor = Monitor(say)
     try:
@@ -124,8 +142,11 @@ def _inspect(
         if build:
             inspection.build(list(variants), monitor, time_calls, votes)
     except OutOfStep as error:
-        inspection.report.problems.append(_out_of_step(error))
+        inspection.report.problems.append(_out_of_step(error, inspection.report))
         return 0.0
+    except SubjectError as error:
+        inspection.report.problems.append(failures.of_later_call(error.error))
+        return votes.patience_s
     except OSError as error:  # such as a full disk
         inspection.report.problems.append(failures.explain(error))
         return votes.patience_s
@@ -135,25 +156,31 @@ def _inspect(
     return None
 
 
-def _out_of_step(error: OutOfStep) -> Problem:
+def _out_of_step(error: OutOfStep, report: Report) -> Problem:
     if error.ended:
-        why = f"{_named(error.ranks)} had ended: the call failed there."
-    else:
-        why = (
-            f"The call failed here. {_named(error.ranks)} did not come to the end of it, and may "
-            "wait in a collective that this rank does not call."
+        return Problem(
+            severity="error",
+            what=OTHER_ENDED,
+            why=f"{named(error.ranks)} had ended: the call failed there.",
+            remedy="See the problems of that rank.",
         )
+    problems = [
+        problem
+        for variant in report.variants
+        if variant.stage == "failed"
+        for problem in variant.problems
+    ]
+    failure = problems[-1] if problems else None
     return Problem(
         severity="error",
-        what="This rank stopped because the ranks make different calls.",
-        why=why,
-        remedy="See the problems of the rank on which the call failed.",
+        what=FAILED_HERE,
+        why=(
+            f"{named(error.ranks)} did not come to the end of the call, and may wait in a "
+            "collective that this rank does not call."
+            + (f" Here the call failed: {failure.what}" if failure is not None else "")
+        ),
+        remedy=(failure.remedy if failure is not None else "") or "Make the call work here first.",
     )
-
-
-def _named(ranks: Sequence[int]) -> str:
-    several = "s" if len(ranks) > 1 else ""
-    return f"Rank{several} {', '.join(str(rank) for rank in ranks)}"
 
 
 def _in_step(
@@ -214,7 +241,7 @@ def _leave(report: Report, votes: Votes, wait_s: float | None, inside: ChildProc
         Problem(
             severity="warning",
             what="Not all ranks finished.",
-            why=f"{_named(missing)} did not, and may wait for this one.",
+            why=f"{named(missing)} did not, and may wait for this one.",
             remedy="See the other ranks' reports.",
         )
     )

@@ -18,10 +18,11 @@ import torch.distributed as dist
 
 from ..analysis.changes.ranks import compare
 from ..processes.folders import temporary
+from ..processes.last_words import last_words
 from ..processes.runner import Ended, Limits, describe_exit, run
 from ..processes.torchrun import AgentStore, Torchrun, torchrun_environment
 from ..progress.progress import Monitor
-from ..report import Report, Subject
+from ..report import Report
 from ..report.argument_checks import check_count, check_function, check_number, check_text
 from ..report.errors import CompilescopeError
 from ..report.problem import Problem
@@ -29,7 +30,7 @@ from ..report.saving.storage import from_json
 from ..report.subjects.ranks import Rank
 from ..report.variant import Variant
 from ..subject import pickled_subject
-from ..torch_api.process.environment import environment
+from .failed_ranks import ENDED_FOR_ANOTHER, failed_report, name_causes
 from .rendezvous import at_torchrun
 from .votes import LEAVING
 
@@ -99,6 +100,7 @@ def run_ranks(
         _report(rank, size, backend, group, future.result(), timeout_s)
         for rank, future in enumerate(futures)
     ]
+    name_causes(reports)
     compare(reports)
     return reports
 
@@ -139,6 +141,7 @@ def _run_own_rank(
         _wait_for_report(rank, store, process.size, backend, group, timeout_s)
         for rank in range(process.size)
     ]
+    name_causes(reports)
     compare(reports)
     return reports
 
@@ -159,7 +162,7 @@ def _wait_for_report(
             "process did not call ranks, takes longer, or died.",
             remedy="Look at the output of that process, or raise timeout_s.",
         )
-        return _failed(rank, size, backend, group, problem)
+        return failed_report(_rank(rank, size, backend, group), problem)
     return from_json(store.get(f"report {rank}"), name=f"The report of rank {rank}")
 
 
@@ -247,16 +250,11 @@ def _report(
 ) -> Report:
     if ended.how == "done":
         return from_json(ended.result, name=f"The report of rank {rank}")
-    return _failed(rank, size, backend, group, _problem(rank, ended, timeout_s))
+    return failed_report(_rank(rank, size, backend, group), _problem(rank, ended, timeout_s))
 
 
-def _failed(rank: int, size: int, backend: str, group: str, problem: Problem) -> Report:
-    return Report(
-        subject=Subject(id=f"{group}-{rank}", name=f"rank {rank}", kind="callable"),
-        environment=environment(),
-        problems=[problem],
-        rank=Rank(rank=rank, size=size, backend=backend, group=group),
-    )
+def _rank(rank: int, size: int, backend: str, group: str) -> Rank:
+    return Rank(rank=rank, size=size, backend=backend, group=group)
 
 
 def _problem(rank: int, ended: Ended, timeout_s: float) -> Problem:
@@ -271,13 +269,15 @@ def _problem(rank: int, ended: Ended, timeout_s: float) -> Problem:
     if ended.how == "cancelled":
         return Problem(
             severity="error",
-            what=f"Rank {rank} was ended, because another rank had died or exited.",
+            what=f"Rank {rank} was ended, {ENDED_FOR_ANOTHER}",
             detail=ended.errors[-_LAST:],
         )
     return Problem(
         severity="error",
         what=f"The process of rank {rank} died: {describe_exit(ended.exit_code)}.",
-        why=(ended.errors.strip().splitlines() or [""])[-1],
+        why=last_words(ended.errors),
+        remedy="Make the call work under torchrun first, without compilescope."
+        + (" What the process wrote is below." if ended.errors.strip() else ""),
         detail=ended.errors[-_LAST:],
     )
 

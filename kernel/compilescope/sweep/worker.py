@@ -16,6 +16,7 @@ from typing import Any
 
 import msgspec
 
+from ..processes.last_words import NOISE
 from ..processes.runner import Ended, Limits, describe_exit, run
 from ..report.measurements.sweeps import SweepCell
 from ..report.problem import Problem
@@ -32,8 +33,6 @@ KILLED = f"Its process died: {describe_exit(-signal.SIGKILL)}."
 """What the problems of a cell begin with that are not its own."""
 
 _LAST_LINES = 16
-_NOISE = "Extension modules: "
-"""Python ends its own account of a crash with a very long line."""
 
 
 class CellTask(msgspec.Struct, frozen=True, kw_only=True):
@@ -108,7 +107,7 @@ def run_cell(task: CellTask) -> SweepCell:
 
 
 def _unfinished(task: CellTask, ended: Ended) -> SweepCell:
-    lines = [line for line in ended.errors.splitlines() if line and not line.startswith(_NOISE)]
+    lines = [line for line in ended.errors.splitlines() if line and not line.startswith(NOISE)]
     last = "\n".join(lines[-_LAST_LINES:])
     if ended.how == "cancelled":
         return _ended_cell(task.cell, "cancelled", None)
