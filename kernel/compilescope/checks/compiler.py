@@ -7,7 +7,7 @@ import sys
 from ..report.checkup import Check
 from ..torch_api.inductor import toolchain
 from ..torch_api.process.environment import environment
-from .context import CheckContext, CheckFunction, ok, problem, python, run, warning
+from .context import CheckContext, CheckFunction, ok, problem, python, run, warning, with_compiler
 
 SUBJECT = "C++ compiler"
 INSTALL = (
@@ -37,7 +37,7 @@ def inductor_compiler(context: CheckContext) -> Check:
     """The compiler that Inductor takes."""
     try:
         command = toolchain.compiler()
-    except RuntimeError as error:
+    except toolchain.NoCompiler as error:
         return problem("compiler", str(error).partition("\n")[0] or type(error).__name__, INSTALL)
     version = environment().compiler
     if not version:
@@ -45,6 +45,7 @@ def inductor_compiler(context: CheckContext) -> Check:
     return ok("compiler", f"{command}: {version}")
 
 
+@with_compiler("compile and load")
 def compiles(context: CheckContext) -> Check:
     """A program in C++20 with Inductor's own options, and what it answers when it is loaded."""
     name = "compile and load"
@@ -68,6 +69,7 @@ def compiles(context: CheckContext) -> Check:
     return ok(name, "A C++20 program compiles, loads and returns the right result.")
 
 
+@with_compiler("vector instructions")
 def vectors(context: CheckContext) -> Check:
     """The vector instructions that kernels for the processor use."""
     instructions = toolchain.vector_instructions()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import signal
 import subprocess
@@ -12,6 +13,7 @@ from pathlib import Path
 import msgspec
 
 from ..report.checkup import Check
+from ..torch_api.inductor import toolchain
 
 
 class CheckContext(msgspec.Struct, frozen=True, kw_only=True):
@@ -116,3 +118,27 @@ def problem(name: str, finding: str, remedy: str, *, detail: str = "") -> Check:
 def not_needed(name: str, finding: str) -> Check:
     """A check of something that is not needed here."""
     return Check(name=name, state="not needed", finding=finding)
+
+
+def with_compiler(name: str) -> Callable[[Look], Look]:
+    """Decorates a check that needs a C++ compiler: without one, it is not made.
+
+    The check of the compiler itself reports that there is none.
+
+    Parameters
+    ----------
+    name
+        The check's.
+    """
+
+    def decorate(look: Look) -> Look:
+        @functools.wraps(look)
+        def looking(ground: Ground) -> Check:
+            try:
+                return look(ground)
+            except toolchain.NoCompiler:
+                return not_needed(name, "Not checked: there is no C++ compiler.")
+
+        return looking
+
+    return decorate

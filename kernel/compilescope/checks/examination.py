@@ -161,11 +161,12 @@ def run_check(look: CheckFunction, context: CheckContext, subject: str) -> Check
     try:
         check = look(context)
     except Exception as error:  # noqa: BLE001 - the others are made all the same
+        name = look.__name__.replace("_", " ")
         check = Check(
-            name=look.__name__.replace("_", " "),
+            name=name,
             state="problem",
             finding=f"The check itself failed: {type(error).__name__}: {error}",
-            remedy="Please report it with the details below.",
+            remedy=f"Please report it with its traceback: cs.doctor().check({name!r}).detail.",
             detail=traceback.format_exc(),
         )
     check.subject, check.seconds = subject, time.monotonic() - start

@@ -8,11 +8,12 @@ from pathlib import Path
 
 from ..report.checkup import Check
 from ..torch_api.inductor import toolchain
-from .context import CheckContext, CheckFunction, not_needed, ok, problem, run
+from .context import CheckContext, CheckFunction, not_needed, ok, problem, run, with_compiler
 
 SUBJECT = "Headers"
 
 
+@with_compiler("Python.h")
 def python_headers(context: CheckContext) -> Check:
     """Python.h, which wrappers in C++ and Triton's launchers include."""
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
@@ -28,6 +29,7 @@ def python_headers(context: CheckContext) -> Check:
     return ok("Python.h", f"The compiler finds it; {folder}")
 
 
+@with_compiler("torch's headers")
 def torch_headers(context: CheckContext) -> Check:
     """What every C++ wrapper for the processor includes."""
     header = toolchain.wrapper_header("cpu")
@@ -42,6 +44,7 @@ def torch_headers(context: CheckContext) -> Check:
     return ok("torch's headers", f"{header} and everything that it includes are installed.")
 
 
+@with_compiler("the GPU's headers")
 def gpu_headers(context: CheckContext) -> Check:
     """What every C++ wrapper for a GPU includes."""
     name = "the GPU's headers"

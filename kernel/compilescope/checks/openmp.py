@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ..report.checkup import Check
 from ..torch_api.inductor import toolchain
-from .context import CheckContext, CheckFunction, not_needed, ok, problem, python, run, warning
+from .context import CheckContext, CheckFunction, not_needed, ok, problem, python, run, warning, with_compiler
 
 SUBJECT = "OpenMP"
 _PROGRAM = """\
@@ -35,6 +35,7 @@ _MAPS = Path("/proc/self/maps")
 _RUNTIMES = ("libgomp", "libiomp5", "libomp")
 
 
+@with_compiler("parallel loop")
 def compiles(context: CheckContext) -> Check:
     """A parallel loop, compiled as Inductor would and run beside torch."""
     name = "parallel loop"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ..report.checkup import Check
 from ..torch_api.inductor import toolchain
-from .context import CheckContext, CheckFunction, not_needed, ok, problem, run, warning
+from .context import CheckContext, CheckFunction, not_needed, ok, problem, run, warning, with_compiler
 
 SUBJECT = "Precompiled headers"
 _TURNED_OFF = "torch._inductor.config.cpp_cache_precompile_headers is off."
@@ -37,6 +37,7 @@ def present(context: CheckContext) -> Check:
     return ok(name, f"{len(files)} in {folder}, {size / 1e6:,.0f} MB")
 
 
+@with_compiler("precompile and use")
 def works(context: CheckContext) -> Check:
     """A header precompiled as Inductor would, and whether the compiler then takes it."""
     name = "precompile and use"

@@ -131,13 +131,33 @@ def test_a_python_without_optimizations(
     assert ("--enable-optimizations" in check.remedy) == (state == "warning")
 
 
+NEEDING_A_COMPILER = (
+    compiler.compiles,
+    compiler.vectors,
+    openmp.compiles,
+    headers.python_headers,
+    headers.torch_headers,
+    precompiled.works,
+)
+
+
 def test_without_a_compiler(check_context: CheckContext, monkeypatch: pytest.MonkeyPatch) -> None:
     import torch._inductor.config as config
 
     with config.patch({"cpp.cxx": ("/nowhere/g++",)}):
         check = compiler.inductor_compiler(check_context)
-    assert check.state == "problem"
-    assert "CXX" in check.remedy or "xcode" in check.remedy
+        assert check.state == "problem"
+        assert "CXX" in check.remedy or "xcode" in check.remedy
+        checks = [run_check(look, check_context, "subject") for look in NEEDING_A_COMPILER]
+    assert [(check.name, check.state) for check in checks] == [
+        ("compile and load", "not needed"),
+        ("vector instructions", "not needed"),
+        ("parallel loop", "not needed"),
+        ("Python.h", "not needed"),
+        ("torch's headers", "not needed"),
+        ("precompile and use", "not needed"),
+    ]
+    assert {check.finding for check in checks} == {"Not checked: there is no C++ compiler."}
 
 
 @pytest.fixture

@@ -18,9 +18,13 @@ from typing import Any
 import torch
 from torch._dynamo import eval_frame
 from torch._inductor import codecache, cpp_builder, cpu_vec_isa
+from torch._inductor.exc import InvalidCxxCompiler
 
 from .headers import header_folder as header_folder
 from .headers import precompiles as precompiles
+
+NoCompiler = InvalidCxxCompiler
+"""What torch raises where it needs a C++ compiler and finds none."""
 
 
 def compiler() -> str:
@@ -28,7 +32,7 @@ def compiler() -> str:
 
     Raises
     ------
-    RuntimeError
+    NoCompiler
         There is no working compiler; torch's own error, which lists what it tried.
     """
     return str(cpp_builder.get_cpp_compiler())
