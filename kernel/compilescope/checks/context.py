@@ -120,7 +120,7 @@ def not_needed(name: str, finding: str) -> Check:
     return Check(name=name, state="not needed", finding=finding)
 
 
-def with_compiler(name: str) -> Callable[[Look], Look]:
+def with_compiler(name: str) -> Callable[[CheckFunction], CheckFunction]:
     """Decorates a check that needs a C++ compiler: without one, it is not made.
 
     The check of the compiler itself reports that there is none.
@@ -131,11 +131,11 @@ def with_compiler(name: str) -> Callable[[Look], Look]:
         The check's.
     """
 
-    def decorate(look: Look) -> Look:
+    def decorate(check: CheckFunction) -> CheckFunction:
         @functools.wraps(look)
-        def looking(ground: Ground) -> Check:
+        def checked(context: CheckContext) -> Check:
             try:
-                return look(ground)
+                return check(context)
             except toolchain.NoCompiler:
                 return not_needed(name, "Not checked: there is no C++ compiler.")
 

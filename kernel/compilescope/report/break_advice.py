@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from .compilation.breaks import Break
+from .problem import SourceLine
 
 _SETTING = re.compile(
     r"torch\._dynamo\.(?:config\.)?(?P<name>[a-z_]+)"
@@ -108,6 +109,11 @@ def setting_of(graph_break: Break) -> str:
     return f"torch._dynamo.config.{named['name']} = {named['value']}" if named else ""
 
 
+def is_torchs(where: SourceLine | None) -> bool:
+    """Whether a line is torch's own."""
+    return where is not None and _TORCH.search(where.file) is not None
+
+
 def advice_on(graph_break: Break) -> str:
     """What ends a break: torch's first hint, or what applies in its place; empty without one.
 
@@ -119,7 +125,7 @@ def advice_on(graph_break: Break) -> str:
     if calls_backward(graph_break):
         return OUTSIDE
     where = graph_break.where
-    if where is not None and _TORCH.search(where.file) and not _SETTING.search(hint):
+    if is_torchs(where) and not _SETTING.search(hint):
         return _IN_TORCH
     for beginning, applicable in _APPLICABLE.items():
         if hint.startswith(beginning):
@@ -164,9 +170,9 @@ def _skips_torchs_function(graph_break: Break) -> bool:
     Torch's other hints are to decorate the function, and to file an issue.
     """
     file = _SKIPPED_FILE.search(graph_break.context)
-    is_torchs = file is not None and _TORCH.search(file[1]) is not None
+    is_in_torch = file is not None and _TORCH.search(file[1]) is not None
     is_step = _OPTIMIZERS_STEP.match(graph_break.context) is not None
-    return (is_torchs or is_step) and any(map(_SKIPPED.match, graph_break.hints))
+    return (is_in_torch or is_step) and any(map(_SKIPPED.match, graph_break.hints))
 
 
 def is_by_design(graph_break: Break) -> bool:

@@ -45,6 +45,19 @@ def test_output_that_breaks_the_graph_is_left_out_where_it_is_compiled(
     assert ("reorderable_logging_functions.add(print)" in suggestion.why) == (line == "print(x)")
 
 
+def test_a_line_of_torch_itself_is_not_to_be_edited() -> None:
+    report = make_report(eager=60.0, python=40.0)
+    file = "/venv/lib/python3.12/site-packages/torch/nn/parallel/distributed.py"
+    where = SourceLine(file=file, line=1757, code="self.logger.set_runtime_stats_and_log()")
+    report.subject.where = SourceLine(file=file, line=1800)
+    cause = Break(reason="Call", where=where, hints=["Avoid calling it."])
+    report.variant("python").breaks = [DistinctBreak(cause=cause)]
+    (suggestion,) = overview(report).suggestions
+    assert suggestion.code == ""
+    assert "distributed.py:1757" in suggestion.what
+    assert "torch's own code" in suggestion.why
+
+
 def test_a_line_of_output_has_one_suggestion_for_all_its_breaks() -> None:
     report = make_report(eager=60.0, python=40.0)
     where = SourceLine(file="cell", line=3, code="    print(x.item())")

@@ -26,6 +26,7 @@ from ...report.break_advice import (
     advice_on,
     calls_backward,
     is_by_design,
+    is_torchs,
     setting_of,
 )
 from ..figures.wording import compile_time, count, place
@@ -301,11 +302,11 @@ _CALL_ITSELF = re.compile(r"[/\\]torch[/\\]_dynamo[/\\]external_utils\.py$")
 
 
 def _break_place(where: SourceLine | None, report: Report) -> str:
-    """Where a graph break is: the line alone in the subject's own file."""
+    """Where a graph break is: the line alone in the subject's own file, if the user wrote it."""
     if where is None:
         return ""
     subject = report.subject.where
-    is_own = subject is not None and subject.file == where.file
+    is_own = subject is not None and subject.file == where.file and not is_torchs(where)
     return f" at line {where.line}" if is_own else f" at {place(where)}"
 
 
@@ -342,7 +343,7 @@ def _by_output(breaks: Iterable[DistinctBreak]) -> Iterable[list[DistinctBreak]]
 
 def _without_output(where: SourceLine | None) -> str:
     """The line of a graph break, without its output under torch.compile; empty if it has none."""
-    if where is None:
+    if where is None or is_torchs(where):
         return ""
     try:
         (statement,) = ast.parse(where.code.strip()).body
