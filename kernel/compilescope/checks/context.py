@@ -132,13 +132,13 @@ def with_compiler(name: str) -> Callable[[CheckFunction], CheckFunction]:
     """
 
     def decorate(check: CheckFunction) -> CheckFunction:
-        @functools.wraps(look)
+        @functools.wraps(check)
         def checked(context: CheckContext) -> Check:
             try:
                 return check(context)
             except toolchain.NoCompiler:
                 return not_needed(name, "Not checked: there is no C++ compiler.")
 
-        return looking
+        return checked
 
     return decorate

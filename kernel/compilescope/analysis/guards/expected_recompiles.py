@@ -16,6 +16,10 @@ _OF_GRADIENTS = re.compile(r"Autograd\w*|Autocast\w*|ADInplaceOrView|no others")
 _RANGE = re.compile(r"\d+ to \d+|at (?:least|most) \d+|not \d+")
 _AT_LEAST_TWO = "at least 2"
 _FLAGS = {"True", "False"}
+BACKENDS = (
+    "The function is compiled with two backends or modes: normal if you compare them; otherwise "
+    "compile it once."
+)
 _TRAINING = ".training"
 """The attribute that ``train()`` and ``eval()`` set, of a module and of each of its parts."""
 
@@ -31,6 +35,8 @@ def normal_recompile(changes: Sequence[Failure]) -> str:
     changes
         All that the call changed, compared with one earlier compilation.
     """
+    if changes and changes[0].kind == "backend":
+        return BACKENDS
     modes: list[str] = []
     flags: list[str] = []
     branches: list[str] = []

@@ -21,6 +21,12 @@ _NO_TENSOR = re.compile(
     r"expected type of '(?P<source>.*?)' to be (?P<old>.*?),? '? ?but found (?P<new>.*)$", re.S
 )
 _STATE = re.compile(r"GLOBAL_STATE changed: (.*)$")
+_BACKEND = re.compile(
+    r"BACKEND_MATCH failure: .*?Cached backend: (?P<old>.*?)\. New backend: (?P<new>.*?)\. If this"
+)
+_COMPILER = re.compile(r"compiler='(\w+)'")
+_OBJECT_ID = re.compile(r" \(id=0x[0-9a-f]+\)")
+_INDUCTORS = "_TorchCompileInductorWrapper"
 _NOTE = re.compile(r"\s{2,}# ")
 _OBJECT = re.compile(r"___check_(obj|type)_id\((?P<source>.*), (?P<id>\d+)\), type=(?P<type>.*)$")
 _LENGTH = re.compile(r"len\((?P<source>.*)\) (?:==|!=) (?P<old>\d+)$")
@@ -44,6 +50,7 @@ _KINDS = {
 }
 
 _STATES = ("grad_mode", "global_state")
+_NO_SOURCE = (*_STATES, "backend")
 
 
 @dataclass(frozen=True)
@@ -82,7 +89,7 @@ def read_failure(reason: str, earlier: dict[str, Values], now: Values) -> Failur
         old = class_in(guard.expression)
     return Failure(
         guard=guard.expression if guard else _NOTE.split(text)[0].strip(),
-        source="" if read.kind in _STATES else _source(read.source, [before, now]),
+        source="" if read.kind in _NO_SOURCE else _source(read.source, [before, now]),
         compilation=compilation,
         kind=read.kind,
         dimension=read.dimension,
@@ -110,7 +117,17 @@ def _read(text: str, expression: str) -> _Read:
         what = match.group(1).strip()
         kind = what if what == "grad_mode" else "global_state"
         return _Read(kind, what)
+    if match := _BACKEND.match(text):
+        old, new = _backend(match["old"]), _backend(match["new"])
+        return _Read("backend", "", old, new if new != old else f"another {new}")
     return _read_expression(expression)
+
+
+def _backend(described: str) -> str:
+    """The name of a backend that torch describes."""
+    if compiler := _COMPILER.search(described):
+        return compiler[1]
+    return "inductor" if _INDUCTORS in described else _OBJECT_ID.sub("", described)
 
 
 def _read_expression(text: str) -> _Read:

@@ -84,6 +84,8 @@ def _subject(failure: Failure, guard: str) -> str:
     kind, dimension = failure.kind, failure.dimension
     if kind == "grad_mode":
         return "grad mode"
+    if kind == "backend":
+        return "backend"
     if kind == "global_state":
         return failure.guard.removeprefix(_STATE)
     if kind == "other" or not failure.source:

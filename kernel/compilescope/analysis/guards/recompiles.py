@@ -35,6 +35,8 @@ class Memory:
         """Each frame's first call."""
         self.uses: dict[str, dict[str, Sequence[Use]]] = {}
         """Each frame's numbers that changed → the operators that take them."""
+        self.backends: set[str] = set()
+        """Frames that are compiled with several backends or modes."""
         self.traced: dict[str, tuple[SourceLine, SourceLine]] = {}
         """Each frame's compiled function, and the function whose arguments its guards name."""
 
@@ -56,6 +58,11 @@ class Memory:
     def forget(self, compile_id: str) -> None:
         """Drops a compilation's values but remembers that it happened."""
         self.values.pop(compile_id, None)
+
+
+_EACH_BACKEND = (
+    "The function is compiled with several backends or modes: each still has its own compilation."
+)
 
 
 def follow(
@@ -146,7 +153,7 @@ def _complete(
         key=lambda place: (
             distances[place],
             -counts[place],
-            failures[place][1].kind != "other",
+            failures[place][1].kind not in ("other", "backend"),
             failures[place][1] in seen,
         ),
     )
@@ -194,6 +201,13 @@ def _complete(
     for advice in recompile.advice:
         if advice.where == traced:
             advice.where = compilation.frame
+    frame = compilation.id.rpartition("/")[0]
+    if any(failure.kind == "backend" for failure in recompile.failures):
+        memory.backends.add(frame)
+    if frame in memory.backends:
+        for advice in recompile.advice:
+            if advice.kind in ("mark_dynamic", "dynamic"):
+                advice.what = f"{advice.what} {_EACH_BACKEND}"
     recompile.given_up = given_up
     if given_up:
         # The call ran in eager already, and a kind of call that is normal is to be compiled.

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from compilescope.analysis.guards.compiled_values import Values
+from compilescope.analysis.guards.expected_recompiles import BACKENDS as BACKENDS_DIFFER
 from compilescope.analysis.guards.expected_recompiles import normal_recompile
+from compilescope.analysis.guards.recompile_words import describe
+from compilescope.analysis.guards.parse_reason import read_failure
 from compilescope.report import Failure
 
 from .recompiling_programs import LENGTH, MODE, Program, advice_of, run, suggestions_of
@@ -35,6 +39,11 @@ AUTOCAST = Program(
 FLAG = Program(
     "def f(x, verbose):\n    return x.sin() if verbose else x.cos()\nx = torch.ones(2)",
     "for verbose in (False, True, False):\n    compiled(x, verbose)",
+)
+BACKENDS = Program(
+    "def f(x):\n    return x.sin()\nnarrow, wide = torch.ones(3), torch.ones(4)",
+    "compiled(narrow)\nother(narrow)\nother(wide)",
+    "compiled = torch.compile(f, backend='eager')\nother = torch.compile(f, backend='aot_eager')",
 )
 BRANCH = Program(
     "def f(x):\n    return x.sin() if x.shape[0] > 10 else x.cos()",
@@ -71,6 +80,27 @@ def test_a_compilation_for_each_kind_of_call_needs_no_change(
     (suggestion,) = suggestions_of(ran)
     assert suggestion.what.startswith(f"No change needed for {what}")
     assert (suggestion.why, suggestion.code, suggestion.gain) == (why, "", "")
+
+
+def test_another_backend_is_normal_and_removes_no_other_recompile() -> None:
+    ran = run(BACKENDS.define, BACKENDS.compile, BACKENDS.calls)
+    backend, size = suggestions_of(ran)
+    assert backend.what == "No change needed for recompile 0/1 (backend: eager → aot_eager)"
+    assert (backend.why, backend.code) == (BACKENDS_DIFFER, "")
+    assert "x.size(0): 3 → 4" in size.what
+    assert "with several backends or modes: each still has its own compilation" in size.why
+
+
+def test_a_mode_of_inductor_is_another_backend() -> None:
+    inductor = "<class 'torch._TorchCompileInductorWrapper'> (id=0x7f{})"
+    reason = (
+        f"0/0: BACKEND_MATCH failure: torch.compile detected different backend callables. "
+        f"Cached backend: {inductor.format(1)}. New backend: {inductor.format(2)}. If this is "
+        "unexpected, wrap your backend."
+    )
+    failure = read_failure(reason, {}, Values((), {}))
+    assert describe(failure).text == "backend: inductor → another inductor"
+    assert normal_recompile([failure]) == BACKENDS_DIFFER
 
 
 def test_one_grad_mode_is_not_asked_of_training_and_evaluation() -> None:
