@@ -147,7 +147,7 @@ class Stream:
         elif group is not None and group.started and _starts(record):
             group = None  # the earlier one ended without an event
         if group is None:
-            group = self._new(torch_id)
+            group = self._new(torch_id, begins=begins or _opens(record))
         for earlier in self._undecided.pop(torch_id, ()):
             self._append(group, earlier)
         group.origin = group.origin or origin
@@ -156,8 +156,8 @@ class Stream:
     def _find(self, torch_id: str) -> Group | None:
         return self._current.get(torch_id) or self._earlier.get(torch_id)
 
-    def _new(self, torch_id: str) -> Group:
-        if torch_id in self._current:
+    def _new(self, torch_id: str, *, begins: bool) -> Group:
+        if torch_id in self._current or (begins and self._is_counted_anew(torch_id)):
             # torch restarted its numbering after torch._dynamo.reset().
             self._earlier |= self._current
             self._current, self._ids = {}, {}
@@ -170,6 +170,20 @@ class Stream:
         self._current[torch_id] = group
         self.groups[group.id] = group
         return group
+
+    def _is_counted_anew(self, torch_id: str) -> bool:
+        """Whether torch had passed the id of a compilation that begins, unseen before the watch.
+
+        It counts frames, and the compilations of each; a frame's number is given at its first one.
+        """
+        frame, number = _numbers(torch_id)
+        for known in self._current:
+            known_frame, known_number = _numbers(known)
+            if known_frame == frame and known_number >= number:
+                return True
+            if known_frame > frame and number == 0:
+                return True
+        return False
 
     def _append(self, group: Group, record: Record) -> None:
         group.last_s = record.time_s
@@ -220,6 +234,17 @@ def _owner(record: Record) -> str | None:
 
 def _starts(record: Record) -> bool:
     return record.event == "dynamo_start" and not record.attempt
+
+
+def _numbers(torch_id: str) -> tuple[int, int]:
+    frame, _, number = torch_id.partition("/")
+    return int(frame), int(number)
+
+
+def _opens(record: Record) -> bool:
+    """Whether it begins Dynamo's outermost span."""
+    text = record.payload or ""
+    return record.event == "chromium_event" and '"name": "dynamo"' in text and '"ph": "B"' in text
 
 
 def _closes(record: Record) -> bool:

@@ -219,6 +219,29 @@ def test_other_threads_are_seen() -> None:
     assert all(compilation.call is not None for compilation in report.compilations)
 
 
+def test_ids_stay_apart_after_a_reset_of_what_was_compiled_before_the_watch() -> None:
+    def doubled(x: torch.Tensor) -> torch.Tensor:
+        return x * 2
+
+    def tripled(x: torch.Tensor) -> torch.Tensor:
+        return x * 3
+
+    torch._dynamo.reset()
+    compiled = torch.compile(doubled, backend="eager")
+    compiled(torch.ones(2))
+    with cs.watch() as report:
+        compiled(torch.ones(3))
+        torch._dynamo.reset()
+        other = torch.compile(tripled, backend="eager")
+        other(torch.ones(3))
+        other(torch.ones(4))
+    compilations = report.variants[0].compilations
+    assert [compilation.id for compilation in compilations] == ["0/1", "1/0", "1/1"]
+    recompile = compilations[2].recompile
+    assert recompile is not None
+    assert recompile.previous == "1/0"
+
+
 def test_ids_stay_apart_after_a_reset() -> None:
     with cs.watch() as report:
         compiled = torch.compile(plain, dynamic=False, **EAGER)
