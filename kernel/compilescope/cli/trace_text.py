@@ -170,7 +170,8 @@ def _loss(number: int, loss: LostTime, paint: Paint, *, scoped: bool) -> Iterato
     where = _place(loss.where, paint, with_function=False)
     process = f", {loss.process}" if scoped else ""
     place = f"  ({where}{process})" if where else (f"  ({loss.process})" if scoped else "")
-    yield f"{number}. {duration(loss.seconds * 1e6)}: {loss.what}{place}"
+    time = duration(loss.seconds * 1e6) if loss.seconds else "not measured"
+    yield f"{number}. {time}: {loss.what}{place}"
     if loss.why:
         yield from _wrapped(loss.why, "   ")
     if loss.kind != "failure":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ..analysis.figures.counts import is_recompile
@@ -39,12 +40,13 @@ def lost_time(
         Each second is counted under one cause: a failed recompile counts as a failure, and one
         that bypassed a cache as a recompile. A graph break costs only the attempts that it ended,
         where their compilation is no failure and no recompile; the code after it is compiled
-        without the break too. Restarts are those for other reasons.
+        without the break too; one for which nothing was compiled anew is listed without time.
+        Recompiles that are normal are left out. Restarts are those for other reasons.
     """
     longest: dict[tuple[str, str, SourceLine | None], LostTime] = {}
     for variant in variants:
         for loss in _of_process(variant, spent.get(variant.name, {})):
-            if not loss.seconds:
+            if not loss.seconds and loss.kind != "graph break":
                 continue  # torch logged no time of it
             key = (loss.kind, loss.why, loss.where)
             if key not in longest or longest[key].seconds < loss.seconds:
@@ -85,16 +87,17 @@ def _breaks(variant: VariantReport, counted: set[str]) -> Iterator[LostTime]:
         return
     # A trace without breaks does not need them.
     from ..analysis.problems.breaks import break_key
-    from ..report.break_advice import advice_on
+    from ..report.break_advice import advice_on, is_by_design
 
     ended: dict[tuple[str, str, int], dict[str, float]] = {}
     for compilation in variant.compilations:
         for graph_break in compilation.breaks:
-            if graph_break.duration_us and compilation.id not in counted:
+            if compilation.id not in counted:
                 by_compilation = ended.setdefault(break_key(graph_break), {})
-                by_compilation[compilation.id] = graph_break.duration_us / 1e6
+                by_compilation[compilation.id] = (graph_break.duration_us or 0.0) / 1e6
     for distinct in variant.breaks:
-        if seconds := ended.get(break_key(distinct.cause)):
+        seconds = ended.get(break_key(distinct.cause))
+        if seconds and not is_by_design(distinct.cause):
             reason = distinct.cause.reason.partition("\n")[0]
             yield LostTime(
                 kind="graph break",
@@ -136,9 +139,18 @@ def _function(frame: SourceLine | None) -> str:
 def _recompiles(
     variant: VariantReport, seconds: Mapping[str, float], counted: set[str]
 ) -> Iterator[LostTime]:
+    recompiles = [
+        compilation
+        for compilation in variant.compilations
+        if is_recompile(compilation) and compilation.id not in counted
+    ]
+    if not recompiles:
+        return
+    from ..analysis.guards.kinds_of_calls import is_avoidable  # most traces have no recompile
+
     frames: dict[SourceLine | None, list[Compilation]] = {}
-    for compilation in variant.compilations:
-        if is_recompile(compilation) and compilation.id not in counted:
+    for compilation in recompiles:
+        if compilation.recompile is None or is_avoidable(compilation.recompile):
             frames.setdefault(compilation.frame, []).append(compilation)
     for frame, recompiled in frames.items():
         causes = [
@@ -152,10 +164,19 @@ def _recompiles(
             seconds=sum(seconds[compilation.id] for compilation in recompiled),
             what=f"{count(len(recompiled), 'recompile')} of {name}",
             why=_each(causes),
+            remedy=_AGAINST_SIZES if all(map(_SIZE.search, causes)) else _AGAINST_RECOMPILES,
             where=frame,
             process=variant.name,
             compilations=[compilation.id for compilation in recompiled],
         )
+
+
+_SIZE = re.compile(r"\.size\(\d*\): ")
+_AGAINST_SIZES = (
+    "Mark the size with torch._dynamo.mark_dynamic before the first call, or compile with "
+    "dynamic=True: compilescope show has the code."
+)
+_AGAINST_RECOMPILES = "compilescope show says what to change in the code."
 
 
 def _each(causes: Sequence[str]) -> str:

@@ -64,6 +64,29 @@ def test_each_second_is_counted_under_one_cause() -> None:
     ]
 
 
+def test_a_normal_recompile_is_not_avoidable_and_a_break_without_time_is_listed() -> None:
+    grad_mode = Recompile(reasons=["0/1: GLOBAL_STATE changed: grad_mode"])
+    size = Recompile(
+        reasons=["0/0: tensor 'x' size mismatch at index 0. expected 8, actual 6"],
+        causes=[RecompileCause(subject="x.size(0)", text="x.size(0): 8 → 6", was="8", now="6")],
+    )
+    cause = Break(reason="Data-dependent branching")
+    variant = VariantReport(
+        name="python",
+        requested=Variant(),
+        compilations=[
+            Compilation(id="0/0", duration_s=3.0, breaks=[cause]),
+            Compilation(id="0/1", duration_s=2.0, recompile=size),
+            Compilation(id="0/2", duration_s=1.0, recompile=grad_mode),
+        ],
+        breaks=[DistinctBreak(cause=cause)],
+    )
+    recompiles, graph_break = lost_time([variant], {})
+    assert (recompiles.seconds, recompiles.compilations) == (2.0, ["0/1"])
+    assert "mark_dynamic" in recompiles.remedy
+    assert (graph_break.what, graph_break.seconds) == ("a graph break: Data-dependent branching", 0)
+
+
 PRINT = "Failed to trace builtin operator"
 TENSORIFY = "<class 'torch._dynamo.exc.TensorifyScalarRestartAnalysis'>"
 CONSTANT = "a float that Dynamo had made an input of the graph had to become a constant"

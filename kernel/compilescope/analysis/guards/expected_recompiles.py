@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from ...report import Failure
+from ...report import Failure, Recompile
+from .compiled_values import Values
 from .failed_guard import keys_only_in
 from .other_changes import first_few
+from .parse_reason import read_failure
 from .recompile_words import describe
 
 _STATE = "GLOBAL_STATE changed: "
@@ -22,6 +24,24 @@ BACKENDS = (
 )
 _TRAINING = ".training"
 """The attribute that ``train()`` and ``eval()`` set, of a module and of each of its parts."""
+
+
+SAVES_NOTHING = ("stance", "other_guards", "constant", "normal")
+"""Kinds of advice that do not save the time of the compilations."""
+
+
+def is_avoidable(recompile: Recompile) -> bool:
+    """Whether a change of the code may save the compilation.
+
+    torch's messages are all that a reader of outlines has: without advice, a recompile that is
+    normal by each of them is not to be avoided.
+    """
+    if recompile.advice:
+        return recompile.advice[0].kind not in SAVES_NOTHING
+    failures = recompile.failures or [
+        read_failure(reason, {}, Values((), {})) for reason in recompile.reasons
+    ]
+    return not failures or not all(normal_recompile([failure]) for failure in failures)
 
 
 def normal_recompile(changes: Sequence[Failure]) -> str:

@@ -30,6 +30,7 @@ from ...report.break_advice import (
     setting_of,
 )
 from ..figures.wording import compile_time, count, place
+from ..guards.expected_recompiles import SAVES_NOTHING
 from ..guards.recompile_words import guarded_value
 from ..problems.breaks import break_key, plain_function, same_break, skips_frame
 from .ranked_suggestion import Ranked
@@ -37,8 +38,6 @@ from .verdict_helps import BEFORE
 
 _GIVEN_UP = 0.995
 """The rank of recompiles that hit torch's limit: later calls run in eager every time."""
-_SAVES_NOTHING = ("stance", "other_guards", "constant", "normal")
-"""Kinds of advice that do not save the time of the compilations."""
 _ON_ARGUMENTS = ("mark_dynamic", "mark_unbacked", "tensor", "contiguous", "dtype", "requires_grad")
 """Kinds of advice on what a call passes."""
 _SIZES = ("mark_dynamic", "dynamic")
@@ -62,7 +61,7 @@ def against_recompiles(variant: VariantReport, now: VariantReport | None) -> Ite
                 # The last compilation of a frame that hit the limit does not name its caller. The
                 # change that removes the other recompiles of the same guard removes it too.
                 change = group_by_guard[guards[0]]
-            elif advice.kind not in _SAVES_NOTHING:
+            elif advice.kind not in SAVES_NOTHING:
                 group_by_guard.update(dict.fromkeys(guards, change))
             by_change.setdefault(change, []).append((compilation, recompile, advice))
     for ended in by_change.values():
@@ -74,7 +73,7 @@ def against_recompiles(variant: VariantReport, now: VariantReport | None) -> Ite
                 for compilation, recompile, _ in ended
                 if not recompile.given_up
             )
-            if advice.kind not in _SAVES_NOTHING
+            if advice.kind not in SAVES_NOTHING
             else 0.0
         )
         given_up = _given_up(ended)
