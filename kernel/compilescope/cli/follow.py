@@ -155,7 +155,7 @@ class _Follower:
             for log in self._trace.processes
             if self._is_followed(log)
             for events in log.events.values()
-            if events.starts and not events.is_done
+            if events.is_unfinished
         ]
         if not unfinished:
             return

@@ -83,6 +83,11 @@ class ProcessLog:
         return changed
 
     @property
+    def is_whole(self) -> bool:
+        """Whether the log is taken to be finished."""
+        return self._whole
+
+    @property
     def grows(self) -> bool:
         """Whether records that are appended later can be read."""
         return self._log.grows

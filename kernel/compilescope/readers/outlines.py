@@ -50,6 +50,8 @@ _OUTLINED = {
     "dynamo_error",
 }
 """The records that an outline is made of, besides those of caches."""
+_BEGIN_INDUCTOR = {"fx_graph_runnable", "before_post_grad_graph"}
+"""The first records of Inductor. After those of a forward they are a backward's."""
 _OF_PROCESS = {"torch_version", "fx_graph_runnable"}
 _METRICS = {name.encode() for name in METRICS}
 
@@ -139,6 +141,8 @@ class Events(msgspec.Struct):
     """Whether one of the records `tells_of_failure`."""
     figures: dict[str, dict[str, Any]] = {}
     """The last of each kind of metrics."""
+    in_backward: bool = False
+    """Whether Inductor has begun on a backward whose metrics have not come."""
 
     def add(self, record: Record) -> None:
         """Add a record that `outline` reads."""
@@ -146,6 +150,7 @@ class Events(msgspec.Struct):
         self.names.add(record.name)
         if record.event in METRICS:
             self.figures[record.event] = record.metadata[record.event]
+            self.in_backward = False
         self.has_failure = self.has_failure or reports_failure(record)
 
     def metrics(self, event: str) -> dict[str, Any]:
@@ -156,6 +161,11 @@ class Events(msgspec.Struct):
     def is_done(self) -> bool:
         """Whether the compilation has ended, successfully or not."""
         return bool(self.figures)
+
+    @property
+    def is_unfinished(self) -> bool:
+        """Whether its end, or that of its backward, is still to be logged."""
+        return (self.starts and not self.is_done) or self.in_backward
 
     @property
     def starts(self) -> bool:
@@ -315,6 +325,8 @@ class Outlines:
             if head.has_payload is not None:
                 offset = block.offset + match.start() + 1
                 events.texts.append(Text(kind.name, head.has_payload, offset))
+            if kind.name in _BEGIN_INDUCTOR and events.is_done:
+                events.in_backward = True
         of_process = kind.of_process and kind.name not in self._process
         if not of_process and not kind.is_outlined:
             return

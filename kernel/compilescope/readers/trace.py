@@ -32,6 +32,7 @@ from .log_files import (
 )
 from .rank_divergence import divergence_problems
 from .trace_summary import for_report, summary_of
+from .unfinished import unfinished_problems
 from .unique_compile_ids import distinguished, is_of_process
 from .whole_trace import NO_CALLS, describe, last_written, stage_of
 
@@ -87,6 +88,7 @@ def report_of(path: str | Path | Sequence[Path], rank: str | None = None) -> Rep
         report.trace = for_report(summary_of(outlined, rank=rank, stacks=True))
         report.problems += divergence_problems(report.trace.ranks)
         report.problems += collective_problems(outlined.processes_of(rank))
+        report.problems += unfinished_problems(outlined.processes_of(rank))
     return report
 
 

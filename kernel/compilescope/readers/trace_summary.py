@@ -23,6 +23,7 @@ from .collectives import collective_problems
 from .lazy_trace import ProcessLog, Trace
 from .lost_time import CompileSeconds, lost_time
 from .outlines import Events
+from .unfinished import unfinished_problems
 
 _MAX_SLOWEST = 5
 
@@ -57,6 +58,7 @@ def summary_of(
 
         trees = stacks_of(logs.values())
     report.problems += collective_problems(list(logs.values()))
+    report.problems += unfinished_problems(logs.values())
     if redact:
         report = report.redacted()
     variants = [variant for variant in report.variants if variant.name in logs]
@@ -143,9 +145,7 @@ def _process(variant: VariantReport, log: ProcessLog) -> ProcessSummary:
         failures=outcomes["failed"],
         fallbacks=outcomes["eager"],
         compile_time_s=sum(compilation.duration_s or 0.0 for compilation in compilations),
-        unfinished=[
-            events.id for events in log.events.values() if events.starts and not events.is_done
-        ],
+        unfinished=[events.id for events in log.events.values() if events.is_unfinished],
         caches=caches,
         problems=variant.problems,
     )

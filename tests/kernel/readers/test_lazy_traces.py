@@ -422,3 +422,24 @@ def test_the_compile_time_is_that_of_forward_and_backward() -> None:
     assert trace_summary.slowest[0].duration_s == compilation.duration_s
     assert trace_summary.processes[0].compile_time_s == compilation.duration_s
     assert trace_summary.processes[0].counts[-1] == "949 ms of compile time"
+
+
+def test_what_a_log_ends_in_is_named(tmp_path: Path) -> None:
+    first, second, third = ({"frame_id": frame, "frame_compile_id": 0} for frame in range(3))
+    log = b""
+    for ids in (first, second):
+        log += record("dynamo_start", detail={"stack": []}, attempt=0, **ids)
+        log += record("compilation_metrics", detail={}, attempt=0, **ids)
+        log += artifact("before_post_grad_graph", "a backward", **ids)
+    log += record("bwd_compilation_metrics", detail={}, **first)
+    log += record("dynamo_start", detail={"stack": []}, attempt=0, **third)
+    file = tmp_path / "cut.log"
+    file.write_bytes(log)
+    ends_within = "cut ends within the backward of 1/0, 2/0."
+    with Trace(file) as trace:
+        trace_summary = summary_of(trace)
+    assert trace_summary.processes[0].unfinished == ["1/0", "2/0"]
+    assert [problem.what for problem in trace_summary.problems] == [ends_within]
+    assert [problem.what for problem in cs.read_trace(file).problems] == [ends_within]
+    with Trace(file, whole=False) as growing:
+        assert summary_of(growing).problems == []
