@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import sys
+from collections.abc import Callable
 
 from ..report.checkup import Check
 from ..torch_api.inductor import toolchain
 from ..torch_api.process.environment import environment
-from .context import CheckContext, CheckFunction, ok, problem, python, run, warning, with_compiler
+from .context import CheckContext, CheckFunction, not_needed, ok, problem, python, run, warning
 
 SUBJECT = "C++ compiler"
 INSTALL = (
@@ -31,6 +33,30 @@ extern "C" int answer() { return sum(std::array<int, 4>{10, 11, 12, 9}); }
 """
 """torch 2.11 asks for C++17, later ones for C++20: it takes what the compiler was asked for."""
 _CALL = "import ctypes, sys; print(ctypes.CDLL(sys.argv[1]).answer())"
+
+
+def with_compiler(name: str) -> Callable[[CheckFunction], CheckFunction]:
+    """Decorates a check that needs a C++ compiler: without one, it is not made.
+
+    The check of the compiler itself reports that there is none.
+
+    Parameters
+    ----------
+    name
+        The check's.
+    """
+
+    def decorate(check: CheckFunction) -> CheckFunction:
+        @functools.wraps(check)
+        def checked(context: CheckContext) -> Check:
+            try:
+                return check(context)
+            except toolchain.NoCompiler:
+                return not_needed(name, "Not checked: there is no C++ compiler.")
+
+        return checked
+
+    return decorate
 
 
 def inductor_compiler(context: CheckContext) -> Check:

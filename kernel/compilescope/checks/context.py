@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import os
 import signal
 import subprocess
@@ -13,7 +12,6 @@ from pathlib import Path
 import msgspec
 
 from ..report.checkup import Check
-from ..torch_api.inductor import toolchain
 
 
 class CheckContext(msgspec.Struct, frozen=True, kw_only=True):
@@ -118,27 +116,3 @@ def problem(name: str, finding: str, remedy: str, *, detail: str = "") -> Check:
 def not_needed(name: str, finding: str) -> Check:
     """A check of something that is not needed here."""
     return Check(name=name, state="not needed", finding=finding)
-
-
-def with_compiler(name: str) -> Callable[[CheckFunction], CheckFunction]:
-    """Decorates a check that needs a C++ compiler: without one, it is not made.
-
-    The check of the compiler itself reports that there is none.
-
-    Parameters
-    ----------
-    name
-        The check's.
-    """
-
-    def decorate(check: CheckFunction) -> CheckFunction:
-        @functools.wraps(check)
-        def checked(context: CheckContext) -> Check:
-            try:
-                return check(context)
-            except toolchain.NoCompiler:
-                return not_needed(name, "Not checked: there is no C++ compiler.")
-
-        return checked
-
-    return decorate

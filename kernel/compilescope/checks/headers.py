@@ -8,7 +8,8 @@ from pathlib import Path
 
 from ..report.checkup import Check
 from ..torch_api.inductor import toolchain
-from .context import CheckContext, CheckFunction, not_needed, ok, problem, run, with_compiler
+from .compiler import with_compiler
+from .context import CheckContext, CheckFunction, not_needed, ok, problem, run
 
 SUBJECT = "Headers"
 

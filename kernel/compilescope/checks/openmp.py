@@ -7,7 +7,8 @@ from pathlib import Path
 
 from ..report.checkup import Check
 from ..torch_api.inductor import toolchain
-from .context import CheckContext, CheckFunction, not_needed, ok, problem, python, run, warning, with_compiler
+from .compiler import with_compiler
+from .context import CheckContext, CheckFunction, not_needed, ok, problem, python, run, warning
 
 SUBJECT = "OpenMP"
 _PROGRAM = """\

@@ -131,7 +131,7 @@ def _status(options: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         return 130
     except ModuleNotFoundError as error:
-        if error.name != "torch":
+        if (error.name or "").partition(".")[0] != "torch":
             raise
         print(
             "This command needs torch, which is not installed (pip install torch). trace, show and "

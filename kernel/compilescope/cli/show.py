@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 
-from ..report import WRAPPERS, Compilation, Report, Struct
+from ..report import WRAPPERS, Compilation, Report, Struct, VariantReport
 from ..report.errors import CompilescopeError
 from . import files
 from .terminal import show_progress
 
+_MAX_LISTED = 8
+"""An error lists the parts of so many compilations."""
 _TEXT_OPTIONS = ("code", "kernel", "graph", "guards", "shapes", "raw")
 """Options that each name a text of one compilation."""
 
@@ -114,15 +116,18 @@ def _compilation(options: argparse.Namespace) -> Compilation:
     if not files.is_trace(options.file):
         report = files.read(options.file)
         if options.compilation is None:
-            return _first(_candidates(report, options), options)
+            count = sum(len(variant.compilations) for variant in _variants(report, options))
+            return _first(_candidates(report, options), options, count)
         return report.compilation(options.compilation, options.variant)
     from ..readers.lazy_trace import Trace
 
     with Trace(options.file, show_progress) as trace:
         if options.compilation is None:
             logs = [trace.process(options.variant)] if options.variant else trace.processes
-            candidates = (log.compilation(name).compilation for log in logs for name in log.events)
-            return _first(candidates, options)
+            candidates = (
+                (log.name, log.compilation(name).compilation) for log in logs for name in log.events
+            )
+            return _first(candidates, options, sum(len(log.events) for log in logs))
         log = trace.process(options.variant)
         if options.variant is None:
             having = (
@@ -134,23 +139,72 @@ def _compilation(options: argparse.Namespace) -> Compilation:
         return log.compilation(options.compilation).compilation
 
 
-def _candidates(report: Report, options: argparse.Namespace) -> Iterator[Compilation]:
-    variants = [report.variant(options.variant)] if options.variant else report.variants
-    return (compilation for variant in variants for compilation in variant.compilations)
+def _variants(report: Report, options: argparse.Namespace) -> list[VariantReport]:
+    return [report.variant(options.variant)] if options.variant else report.variants
 
 
-def _first(candidates: Iterator[Compilation], options: argparse.Namespace) -> Compilation:
-    """The first compilation with the requested part, otherwise the first of all."""
+def _candidates(report: Report, options: argparse.Namespace) -> Iterator[tuple[str, Compilation]]:
+    return (
+        (variant.name, compilation)
+        for variant in _variants(report, options)
+        for compilation in variant.compilations
+    )
+
+
+def _first(
+    candidates: Iterator[tuple[str, Compilation]], options: argparse.Namespace, count: int
+) -> Compilation:
+    """The first compilation with the requested part, and a note if there are several.
+
+    Parameters
+    ----------
+    candidates
+        Each with the name of its variant or rank.
+    count
+        How many there are: of a trace each is read when it is its turn.
+    """
     first = None
-    for compilation in candidates:
+    others: list[str] = []
+    for holder, compilation in candidates:
         first = first or compilation
         # A kernel or a wrapper may belong to any of them.
         if _has(compilation, options):
+            if count > 1:
+                files.print_note(
+                    f"compilation {compilation.id} of {holder} is shown, the first with it of "
+                    f"{count}: --compilation and --variant choose another"
+                )
             return compilation
+        if len(others) < _MAX_LISTED:
+            names = ", ".join(dict.fromkeys(_names(compilation, options))) or "none"
+            others.append(f"{compilation.id} of {holder} has: {names}.")
     if first is None:
         holder = f"{options.variant} in {options.file}" if options.variant else options.file
         raise CompilescopeError(f"{holder} has no compilation.")
+    if count > 1 and any((options.kernel, options.graph, options.code, options.raw)):
+        more = f" {count - len(others)} more have others." if count > len(others) else ""
+        raise CompilescopeError(
+            f"No compilation has {_thing(options)}.", remedy=" ".join(others) + more
+        )
     return first
+
+
+def _names(compilation: Compilation, options: argparse.Namespace) -> list[str]:
+    """The names of a compilation's parts of the requested kind."""
+    if options.code:
+        return [name for name in WRAPPERS if getattr(compilation.code, name) is not None]
+    if options.kernel:
+        return [kernel.name for kernel in compilation.kernels]
+    if options.graph:
+        return list(compilation.graphs)
+    return [event.name for event in compilation.raw]
+
+
+def _thing(options: argparse.Namespace) -> str:
+    if options.code:
+        return f"a {options.code} wrapper"
+    kind = "kernel" if options.kernel else "graph" if options.graph else "event"
+    return f"a {kind} {(options.kernel or options.graph or options.raw)!r}"
 
 
 def _has(compilation: Compilation, options: argparse.Namespace) -> bool:
@@ -172,8 +226,8 @@ def _text(compilation: Compilation, options: argparse.Namespace) -> str:
         code = compilation.code
         text: str | None = getattr(code, options.code)
         if text is None:
-            has = [name for name in WRAPPERS if getattr(code, name) is not None]
-            raise _missing(compilation, f"{options.code} wrapper", has)
+            names = _names(compilation, options)
+            raise _missing(compilation, f"{options.code} wrapper", names)
         return text
     if options.kernel:
         for kernel in compilation.kernels:
@@ -184,7 +238,7 @@ def _text(compilation: Compilation, options: argparse.Namespace) -> str:
                         remedy="--code python and --code cpp print the wrappers with the call.",
                     )
                 return kernel.source
-        names = [kernel.name for kernel in compilation.kernels]
+        names = _names(compilation, options)
         raise _missing(compilation, f"kernel {options.kernel!r}", names)
     if options.graph:
         if options.graph not in compilation.graphs:
@@ -199,7 +253,7 @@ def _text(compilation: Compilation, options: argparse.Namespace) -> str:
         for event in compilation.raw:
             if event.name == options.raw:
                 return event.text
-        names = [event.name for event in compilation.raw]
+        names = _names(compilation, options)
         raise _missing(compilation, f"event {options.raw!r}", names)
     return "\n".join(guard.expression for guard in compilation.guards)
 

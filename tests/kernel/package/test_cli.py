@@ -11,10 +11,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import compilescope as cs
+import msgspec
 import pytest
 from compilescope import cli
 from compilescope.cli import files, main
-from compilescope.report import OutputError, VariantReport
+from compilescope.report import Kernel, OutputError, VariantReport
 
 TRACES = Path(__file__).resolve().parents[2] / "data" / "traces"
 PYTHON = TRACES / "h200-torch2.11-mlp_b1_python.log.gz"
@@ -300,6 +301,27 @@ def test_one_thing_of_a_report_is_shown_for_pipes(capsys: pytest.CaptureFixture[
     assert "post_grad" in listing
     assert main(["show", str(PYTHON), "--compilation", compilation.id]) == 0
     assert capsys.readouterr().out.splitlines()[0] == compilation.id
+
+
+def test_a_part_is_searched_in_all_compilations(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report = cs.read_trace(PYTHON)
+    (variant,) = report.variants
+    first = variant.compilations[0]
+    second = msgspec.structs.replace(
+        first, id="7/0", kernels=[Kernel(name="other", language="cpp", source="only here")]
+    )
+    variant.compilations = [first, second]
+    saved = str(report.save(tmp_path / "two.json"))
+    assert main(["show", saved, "--kernel", "other"]) == 0
+    shown = capsys.readouterr()
+    assert shown.out == "only here\n"
+    assert f"compilation 7/0 of {variant.name} is shown, the first with it of 2" in shown.err
+    assert main(["show", saved, "--kernel", "none"]) == 2
+    error = capsys.readouterr().err
+    assert "No compilation has a kernel 'none'." in error
+    assert f"7/0 of {variant.name} has: other." in error
 
 
 def test_a_report_is_the_same_as_itself(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,8 +6,8 @@ import pytest
 from compilescope.analysis.guards.compiled_values import Values
 from compilescope.analysis.guards.expected_recompiles import BACKENDS as BACKENDS_DIFFER
 from compilescope.analysis.guards.expected_recompiles import normal_recompile
-from compilescope.analysis.guards.recompile_words import describe
 from compilescope.analysis.guards.parse_reason import read_failure
+from compilescope.analysis.guards.recompile_words import describe
 from compilescope.report import Failure
 
 from .recompiling_programs import LENGTH, MODE, Program, advice_of, run, suggestions_of
