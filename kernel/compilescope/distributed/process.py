@@ -93,7 +93,7 @@ def work(inside: ChildProcess) -> bytes:
 def _without_call(report: Report, votes: Votes, inside: ChildProcess) -> bytes:
     """Leaves the others, which may already be in the call, and returns the report as JSON."""
     votes.end(0.0)
-    inside.step(LEFT)
+    inside.step(LEAVING)
     return report.to_json().encode()
 
 
