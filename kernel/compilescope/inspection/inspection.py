@@ -53,7 +53,7 @@ from .first_timings import FirstTimings
 from .results import Results
 from .variants import with_written
 
-_MIN_OBJECTS_FOR_WORKERS = 200
+_MIN_OBJECTS = 200
 """The least number of objects (about 20 a layer) with which torch's compile workers start early."""
 
 
@@ -158,11 +158,8 @@ class Inspection:
         model, the workers are ready by the time that the code is generated.
         """
         on_gpu = self.report.subject.device.startswith("cuda")
-        needed = (
-            on_gpu
-            and self.size >= _MIN_OBJECTS_FOR_WORKERS
-            and self._generation.needs_kernels(variants)
-        )
+        is_deep = self.size >= _MIN_OBJECTS
+        needed = on_gpu and is_deep and self._generation.needs_kernels(variants)
         return workers.awake() if needed else nullcontext()
 
     @in_separate_context
