@@ -217,7 +217,7 @@ def _of_guards(
 
 
 def _comparable(guard: str) -> str:
-    return without_ids(without_counter(guard))
+    return without_counter(without_ids(guard))
 
 
 def _in_order(

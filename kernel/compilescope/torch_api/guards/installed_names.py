@@ -29,7 +29,7 @@ def without_counter(guard: str) -> str:
 
 _ID_CHECK = re.compile(r"(___?check_(?:obj|type)_id\(.*?), \d+\)(?=$|, type=)", re.S)
 """Guards on an object's or a type's identity; the source may contain commas and brackets."""
-_INSTALLED_ID = re.compile(r"_\d+_c(?=\d)")
+_INSTALLED_ID = re.compile(r"(?:_\d+)+_c(?=\d)")
 
 
 def without_ids(guard: str) -> str:
