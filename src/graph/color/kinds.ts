@@ -75,6 +75,13 @@ export function opKind(node: Node): OpKind {
   const overload = /^torch\.ops\.\w+\.(\w+)/.exec(node.target);
   const name =
     overload?.[1] ?? node.target.slice(node.target.lastIndexOf('.') + 1);
+  return nameKind(name);
+}
+
+/**
+ * The kind of an operator by its name, without namespace and overload.
+ */
+export function nameKind(name: string): OpKind {
   const plain = name.replace(/^__|__$/g, '').replace(/^prims?_/, '');
   return RULES.find(([, rule]) => rule.test(plain))?.[0] ?? 'other';
 }

@@ -16,6 +16,7 @@ import {
 import type { IViewContext } from '../views';
 import { Estimate } from '../common/estimate';
 import { fusionColumns } from './fusionColumns';
+import { operatorsText } from './operators';
 import type { IRow } from './rows';
 import { languageTitle, sumText } from './phrases';
 import { directionTitle } from '../../words/directions';
@@ -117,7 +118,7 @@ export function columnsOf(
     },
     language: {
       width: '68px',
-      from: from(760, 1240, 880),
+      from: from(1080, 1240, 880),
       compare: byText(({ kernel }) => kernel.language),
       render: ({ kernel }) => languageTitle(kernel.language, trans)
     },
@@ -130,22 +131,22 @@ export function columnsOf(
       render: ({ kernel }) => directionTitle(kernel.direction, trans)
     },
     ops: {
-      width: 'minmax(120px, 2fr)',
-      from: from(980, 1460, 1550),
+      width: 'minmax(180px, 2fr)',
+      from: from(900, 1480, 1570),
       hasValue: ({ kernel }) => kernel.ops.length > 0,
-      compare: byText(({ kernel }) => kernel.ops.join(', ')),
+      compare: byText(({ kernel }) => operatorsText(kernel.ops)),
       render: ({ kernel }) => (
-        <span title={kernel.ops.join('\n')}>{kernel.ops.join(', ')}</span>
+        <span title={kernel.ops.join('\n')}>{operatorsText(kernel.ops)}</span>
       )
     },
     launches: {
       width: '62px',
-      from: from(undefined, 390, 800),
+      from: from(undefined, 390, 440),
       compare: (a, b) => a.launches.length - b.launches.length,
       render: ({ launches }) => launches.length
     },
     ...fusionColumns(
-      { fused: from(640, 1100, 1360), saved: from(960, 1180, 1440) },
+      { fused: from(640, 1100, 1360), saved: from(1160, 1180, 1440) },
       trans
     ),
     ...(isTimed ? timeColumns(latencyUs, later, trans) : NO_TIMES),
@@ -209,7 +210,7 @@ export function columnsOf(
         )
     },
     source: {
-      width: 'minmax(84px, 1fr)',
+      width: 'minmax(96px, 1fr)',
       text: ({ sources: [first] }) => (first ? placeOf(first) : ''),
       from: from(420, 700, 1050),
       hasValue: ({ sources }) => sources.length > 0,

@@ -19,13 +19,16 @@ export function fusionColumns(
   },
   trans: TranslationBundle
 ): Record<'fused' | 'saved', ColumnChange<IRow>> {
-  const fused = ({ kernel }: IRow) => kernel.fusion?.nodes ?? null;
+  // One that only prepares values for another has no whole operator in it.
+  const fused = ({ kernel }: IRow) => kernel.fusion?.nodes || null;
   // A library's kernel is one operator: there is nothing to fuse.
   const saved = ({ kernel }: IRow) =>
     kernel.language === 'extern' ? null : (kernel.fusion?.saved_bytes ?? null);
   const why = ({ kernel }: IRow) =>
     (kernel.fusion ? kernel.fusion.why : kernel.absent.fusion) ||
-    trans.__('Unknown for this kernel');
+    (kernel.fusion?.nodes === 0
+      ? trans.__('No whole operator is in it')
+      : trans.__('Unknown for this kernel'));
   return {
     fused: {
       width: '52px',

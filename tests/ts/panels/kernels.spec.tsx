@@ -1,5 +1,6 @@
 import * as React from 'react';
 import { KernelsBody } from '../../../src/panels/kernels/body';
+import { operatorsText } from '../../../src/panels/kernels/operators';
 import { resourceText, sumText } from '../../../src/panels/kernels/phrases';
 import {
   artifactOf,
@@ -84,6 +85,21 @@ const KERNEL_TIME: KernelTime = {
   peak_share: 0.42,
   text: '12.0 µs (10.8–13.2 µs), measured over 50 calls\nBy the profiler.'
 };
+
+it('operatorsText puts first what takes the time', () => {
+  expect(
+    operatorsText([
+      'aten.unsqueeze.default',
+      'aten.mul.Tensor',
+      'aten.convolution.default',
+      'aten.mul.Scalar',
+      'mine.twice.default',
+      'prims.convert_element_type.default'
+    ])
+  ).toBe(
+    'convolution, mul, mine.twice.default, convert_element_type, unsqueeze'
+  );
+});
 
 describe('rowsOf', () => {
   const rows = rowsOf([RELU, RELU_BACK, MM], 'python', { 'cell.py': '' });
