@@ -82,19 +82,18 @@ export function paintHullNames(
       continue;
     }
     const { x, y, width } = scene.box(top)!;
-    const letters = Math.floor((width + 40) / (0.78 * BOX.letter));
-    pen.text(
-      shorten(fusion.kernel.name, Math.max(12, letters)),
-      x - PAD + 2,
-      y - PAD - 5,
-      {
-        color: theme.mix(colorOf(picture, fusion), theme.text, 0.55),
-        halo: backgroundOf(picture, top),
-        size: 9.4,
-        family: theme.mono,
-        weight: 600
-      }
-    );
+    const letter = 0.78 * BOX.letter;
+    const letters = Math.floor((width + 40) / letter);
+    const name = shorten(fusion.kernel.name, Math.max(12, letters));
+    // At the right edge it begins further left: beyond the graph nothing is in sight.
+    const last = scene.layout.width - name.length * letter;
+    pen.text(name, Math.min(x - PAD + 2, Math.max(0, last)), y - PAD - 5, {
+      color: theme.mix(colorOf(picture, fusion), theme.text, 0.55),
+      halo: backgroundOf(picture, top),
+      size: 9.4,
+      family: theme.mono,
+      weight: 600
+    });
   }
 }
 

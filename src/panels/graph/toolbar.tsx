@@ -136,7 +136,7 @@ export function GraphToolbar(props: {
       >
         <SearchField
           label={trans.__('Find by name, operator, module, shape')}
-          short={trans.__('Find nodes')}
+          short={trans.__('Find')}
           value={settings.query}
           onChange={query => onSettings({ query })}
         />

@@ -164,7 +164,7 @@ function RouteRow(props: {
         cells={{
           operator: (
             <th scope="row">
-              <code title={route.operator}>{route.operator}</code>
+              <code title={route.operator}>{breakable(route.operator)}</code>
             </th>
           ),
           variant: (
@@ -258,6 +258,18 @@ function RouteRow(props: {
 }
 
 const ORIGIN = {};
+
+/**
+ * An operator's name, which is long and has no spaces, with places where a line may end.
+ */
+function breakable(name: string): React.ReactNode {
+  return name.split(/(?<=_|::|\.)(?=[a-z])/i).map((part, index) => (
+    <React.Fragment key={index}>
+      {index > 0 && <wbr />}
+      {part}
+    </React.Fragment>
+  ));
+}
 
 /**
  * How operators are called, and whether the report has none of it though there

@@ -172,7 +172,8 @@ function Row(props: {
     (median_us !== null && formatMicroseconds(median_us));
   const about = [
     // Its name, by which pickers and code call it.
-    props.title !== variant.name && <code>{variant.name}</code>,
+    // `cpp dynamic on h100 (H100 SXM)` has it in it.
+    !props.title.startsWith(variant.name) && <code>{variant.name}</code>,
     // A latency says that it was built and run. A file of an earlier version has no words.
     !latency && (variant.stage_words || variant.stage),
     recompiles > 1 && trans._n('%1 compilation', '%1 compilations', recompiles)

@@ -210,6 +210,16 @@ describe('The variants in the sidebar', () => {
     expect(words()).toBe(
       'Python wrapper on H100 SXMpython on h100 · sources only'
     );
+    const [named] = targets;
+    page.show({
+      report: report('f', {
+        variants: [h100],
+        overview: overview({
+          targets: [{ ...named, title: `${name} (H100 SXM)` }]
+        })
+      })
+    });
+    expect(words()).toBe('python on h100 (H100 SXM)sources only');
   });
 
   it('shows the stage in the kernel’s words, which an earlier file lacks', () => {
