@@ -132,7 +132,7 @@ export function columnsOf(
     },
     ops: {
       width: 'minmax(180px, 2fr)',
-      from: from(900, 1480, 1570),
+      from: from(900, 1500, 1620),
       hasValue: ({ kernel }) => kernel.ops.length > 0,
       compare: byText(({ kernel }) => operatorsText(kernel.ops)),
       render: ({ kernel }) => (
@@ -141,7 +141,7 @@ export function columnsOf(
     },
     launches: {
       width: '62px',
-      from: from(undefined, 390, 440),
+      from: from(undefined, 390, 490),
       compare: (a, b) => a.launches.length - b.launches.length,
       render: ({ launches }) => launches.length
     },
@@ -168,7 +168,7 @@ export function columnsOf(
     },
     operations: {
       width: '96px',
-      from: from(1240, 1580, 1660),
+      from: from(1240, 1600, 1720),
       hasValue: ({ operations }) => operations.value !== null,
       compare: byNumber(({ operations }) => operations.value),
       render: ({ kernel, operations }) => (
@@ -183,7 +183,7 @@ export function columnsOf(
     },
     intensity: {
       width: '74px',
-      from: from(1380, 1680, 1740),
+      from: from(1380, 1690, 1800),
       hasValue: ({ intensity }) => intensity !== null,
       compare: byNumber(({ intensity }) => intensity),
       render: ({ intensity }) => (
@@ -210,7 +210,7 @@ export function columnsOf(
         )
     },
     source: {
-      width: 'minmax(96px, 1fr)',
+      width: 'minmax(84px, 1fr)',
       text: ({ sources: [first] }) => (first ? placeOf(first) : ''),
       from: from(420, 700, 1050),
       hasValue: ({ sources }) => sources.length > 0,

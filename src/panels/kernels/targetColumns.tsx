@@ -77,18 +77,18 @@ export function targetColumns(
         compareNumbers(a.kernel.least?.us ?? null, b.kernel.least?.us ?? null),
       render: row => <LeastTime row={row} trans={trans} />
     },
-    registers: resource('registers', '48px', 570, value => value),
-    spills: resource('spills', '58px', 640, value =>
+    registers: resource('registers', '48px', 640, value => value),
+    spills: resource('spills', '58px', 710, value =>
       value > 0 ? (
         <span className="jp-Compilescope-spills">{formatBytes(value)}</span>
       ) : (
         value
       )
     ),
-    shared_bytes: resource('shared_bytes', '70px', 720, value =>
+    shared_bytes: resource('shared_bytes', '70px', 790, value =>
       formatBytes(value)
     ),
-    occupancy: resource('occupancy', '78px', 510, (value, { kernel }) => (
+    occupancy: resource('occupancy', '78px', 580, (value, { kernel }) => (
       <span title={limitText(kernel.limit, trans)}>{formatShare(value)}</span>
     )),
     check: {
