@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .compiled_callers import not_in_compiled_code
+from .single_blocks import single_block
 
 if TYPE_CHECKING:
     from ..report import Report
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @not_in_compiled_code
-@contextmanager
+@single_block
 def watch(*, memory_mb: float = 256.0) -> Iterator[Report]:
     """Records everything that ``torch.compile`` compiles while the block runs.
 
@@ -55,7 +55,7 @@ def watch(*, memory_mb: float = 256.0) -> Iterator[Report]:
 
 
 @not_in_compiled_code
-@contextmanager
+@single_block
 def budget(
     *,
     compilations: int | None = None,

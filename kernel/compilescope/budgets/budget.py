@@ -42,7 +42,7 @@ class Budget:
     Raises
     ------
     CompilescopeError
-        A limit is negative or not a number.
+        A limit is negative or not a number, or one of a count is not a whole number.
     """
 
     compilations: int | None = None
@@ -55,10 +55,13 @@ class Budget:
 
     def __post_init__(self) -> None:
         for name, limit in self.limits().items():
-            if not isinstance(limit, int | float) or not limit >= 0:
+            is_time = name == "compile_seconds"
+            kinds = (int, float) if is_time else int
+            if isinstance(limit, bool) or not isinstance(limit, kinds) or not limit >= 0:
+                number = "a number" if is_time else "a whole number"
                 raise CompilescopeError(
-                    f"The budget {name}={limit!r} is not a number of zero or more.",
-                    remedy="Leave it out, or give a number.",
+                    f"The budget {name}={limit!r} is not {number} of zero or more.",
+                    remedy=f"Leave it out, or give {number}.",
                 )
 
     def limits(self) -> dict[str, Any]:

@@ -177,11 +177,30 @@ def test_an_error_in_the_block_is_not_replaced() -> None:
         run()
 
 
-@pytest.mark.parametrize("limit", [-1, float("nan"), "3"])
-def test_a_limit_is_a_number_of_zero_or_more(limit: object) -> None:
+@pytest.mark.parametrize("limit", [-1, float("nan"), "3", True, 1.5])
+def test_a_limit_is_a_whole_number_of_zero_or_more(limit: object) -> None:
     budget = cs.budget(recompiles=limit)  # type: ignore[arg-type]
-    with pytest.raises(cs.CompilescopeError, match="is not a number of zero or more"):
+    with pytest.raises(cs.CompilescopeError, match="is not a whole number of zero or more"):
         budget.__enter__()
+    with cs.budget(compile_seconds=1.5):
+        pass
+
+
+def test_a_budget_is_of_one_block_and_as_a_decorator_of_each_call() -> None:
+    budget = cs.budget(compilations=0)
+    with budget:
+        pass
+    with pytest.raises(cs.CompilescopeError, match="This budget was entered before"), budget:
+        pass
+    called = []
+
+    @cs.budget(compilations=0)
+    def call() -> None:
+        called.append(1)
+
+    call()
+    call()
+    assert len(called) == 2
 
 
 def test_a_page_of_another_kind_is_refused_before_the_block() -> None:
