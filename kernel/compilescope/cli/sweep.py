@@ -45,7 +45,9 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def command(options: argparse.Namespace) -> int:
     """Run the plan, and print its cells."""
+    from ..report.errors import CompilescopeError
     from ..sweep import plan_file
+    from ..sweep.gpu_executor import NoGpuError
     from ..sweep.plan import new_report
     from ..sweep.result import SweepResult
     from ..sweep.run import Running
@@ -56,7 +58,12 @@ def command(options: argparse.Namespace) -> int:
         files.check_output(options.out)
     plan = plan_file.read(options.plan, options.shard)
     report = new_report(plan.subject)
-    running = Running(plan, executor="gpus" if options.gpus else None, workers=options.workers)
+    try:
+        running = Running(plan, executor="gpus" if options.gpus else None, workers=options.workers)
+    except NoGpuError as error:
+        raise CompilescopeError(
+            error.problem.what, remedy="Leave --gpus out: cells run on the processor."
+        ) from None
     report.sweep = running.sweep
     running.start()
     with Line() as line:

@@ -18,6 +18,10 @@ VISIBLE = "CUDA_VISIBLE_DEVICES"
 """ROCm's torch reads it too."""
 
 
+class NoGpuError(CompilescopeError):
+    """There is no GPU that torch sees."""
+
+
 class Gpus(Threads):
     """Runs each cell in a process that sees one GPU alone.
 
@@ -52,12 +56,12 @@ def visible_gpus() -> list[str]:
 
     Raises
     ------
-    CompilescopeError
+    NoGpuError
         There is none.
     """
     count = torch.cuda.device_count()
     if count == 0:
-        raise CompilescopeError(
+        raise NoGpuError(
             "torch sees no GPU here.", remedy="Leave executor out: cells run on the processor."
         )
     named = [name for name in os.environ.get(VISIBLE, "").split(",") if name]

@@ -124,6 +124,15 @@ def test_a_file_that_is_no_plan(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert "cs.plan_sweep" in capsys.readouterr().err
 
 
+def test_gpus_of_a_machine_without_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gpu_executor.torch.cuda, "device_count", lambda: 0)
+    plan = str(written(tmp_path))
+    assert main(["sweep", plan, "--gpus"]) == 2
+    assert "Leave --gpus out" in capsys.readouterr().err
+
+
 def visible() -> tuple[Any, tuple[Any, ...]]:
     """A call whose result is the number of the GPU that its process may use."""
     number = float(os.environ[VISIBLE])
