@@ -110,7 +110,7 @@ def sweep(
     from ..sweep.wait import follow
 
     if progress is not None:
-        check_function("progress", progress)
+        check_function("progress", progress, what="a function, called with the sweep and a cell")
 
     settings = Settings(
         timeout_s=timeout_s,
@@ -232,7 +232,7 @@ def grid(
 
     session()
     from ..inspection.variants import check, name_of, parse
-    from ..report import Variant
+    from ..report import CompilescopeError, Variant
     from ..report.argument_checks import check_mapping, listed
 
     values = {
@@ -246,6 +246,13 @@ def grid(
         listed(name, value, f"the values to combine, as a list: [{_VALUES[name]}]")
         for name, value in values.items()
     ]
+    for name, switch_values in zip(values, lists, strict=True):
+        if not switch_values:
+            raise CompilescopeError(
+                f"{name} is empty.",
+                "Every variant needs a value of it.",
+                f"Leave it out, or give values: [{_VALUES[name]}].",
+            )
     for settings in lists[-1]:
         check_mapping("A set of options", settings, f"settings of Inductor: {_VALUES['options']}")
     variants = {}

@@ -31,10 +31,10 @@ def check_report(value: object) -> None:
         )
 
 
-def check_function(name: str, value: object) -> None:
-    """Raises `CompilescopeError` if the value is not callable."""
+def check_function(name: str, value: object, what: str = "a function or a module") -> None:
+    """Raises `CompilescopeError` if the value is not callable; ``what`` is what it should be."""
     if not callable(value):
-        raise _wrong(name, value, "a function or a module")
+        raise _wrong(name, value, what)
 
 
 def check_flag(name: str, value: object) -> None:

@@ -80,6 +80,10 @@ def test_a_grid_holds_the_combinations_of_what_is_named_and_no_mode_besides() ->
     assert len(result) == 8
     assert {variant.mode for variant in result.values()} == {None}
     assert set(compile_variant.modes()) >= {"default", "max-autotune", "reduce-overhead"}
+    with pytest.raises(cs.CompilescopeError, match=r"^dynamic is empty\. .*\[None, True\]"):
+        cs.grid(dynamic=())
+    with pytest.raises(cs.CompilescopeError, match="takes a function, called with the sweep and a"):
+        cs.sweep(abs, (1,), progress=3)  # type: ignore[arg-type]
     assert len(cs.grid(modes=compile_variant.modes())) == 2 * len(compile_variant.modes())
 
 
