@@ -181,6 +181,10 @@ def test_every_code_is_python_and_what_is_not_taken_says_why() -> None:
             ast.parse(with_imports(code))
     assert "GPU" in data["reduce-overhead"].why
     assert "list of at least four modules" in data[ways.BLOCKS].why
+    variant = VariantReport(name="python", requested=cs.Variant())
+    of_function = candidates.candidates(torch.sin, (torch.ones(2),), {}, variant)
+    (why,) = {way.why for way in of_function if way.name in (deploy.BLOCKS, deploy.NESTED)}
+    assert why == "A function has no list of modules: this way is for a model with one."
     assert "C++ wrapper" in data
     assert "'cpp_wrapper': True" in data["C++ wrapper"].code
     assert all_ways(device="cuda:0")["reduce-overhead"].why == ""

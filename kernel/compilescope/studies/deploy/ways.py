@@ -201,7 +201,7 @@ def _blocks(variant: Variant, subject: Subject) -> DeployWay:
     way = _with_caches(
         DeployWay(
             name=BLOCKS,
-            title="the repeated block compiled once, each block a call",
+            title="the repeated block (at least four of them) compiled once, each block a call",
             code=f"{code}\ncompiled = model",
             gives_up=list(_BLOCKS_GIVE_UP),
         )
@@ -233,7 +233,8 @@ def _nested(variant: Variant, subject: Subject) -> DeployWay:
     way = _with_caches(
         DeployWay(
             name=NESTED,
-            title="the whole call, with the repeated block as a region that is compiled once",
+            title="the whole call, with the repeated block (at least four of them) as a region "
+            "that is compiled once",
             code=f"block_class = type({subject.blocks}[0])\n"
             "block_class.forward = torch.compiler.nested_compile_region(block_class.forward)\n"
             f"{code_of(variant, 'model')}",
@@ -256,7 +257,11 @@ def _nested(variant: Variant, subject: Subject) -> DeployWay:
 def _with_blocks(way: DeployWay, subject: Subject) -> DeployWay:
     """The way unchanged if there are equal blocks; else with the reason and without code."""
     if not subject.blocks:
-        way.why = "The model has no list of at least four modules of one class."
+        way.why = (
+            "The model has no list of at least four modules of one class."
+            if subject.is_module
+            else "A function has no list of modules: this way is for a model with one."
+        )
         way.code = way.ship_code = way.load_code = ""
     return way
 
