@@ -18,7 +18,7 @@ from .advice_names import Names, names_of
 from .compile_calls import with_dynamic
 from .expected_recompiles import normal_recompile
 from .frames import Caller
-from .general_advice import run_in_eager
+from .general_advice import pass_loop_variable, run_in_eager
 from .number_uses import NumberUses
 from .other_changes import first_few, is_number, other_guards
 from .recompile_words import describe
@@ -340,7 +340,9 @@ class _Adviser:
         is_named = takes_tensor and (
             not static or self.names.is_in_source or failure.source.startswith("G[")
         )
-        if is_named and failure.new and whole != _is_whole(failure.new):
+        if is_named and (variable := self.names.loop_variable(failure.source)):
+            yield pass_loop_variable(variable)
+        elif is_named and failure.new and whole != _is_whole(failure.new):
             yield from self._rebound(failure, "tensor", _ONE_TYPE, _FLOAT, once=once)
         elif is_named:
             yield from self._rebound(failure, "tensor", _NOT_GUARDED, _PLAIN, once=once)

@@ -78,6 +78,8 @@ class Names:
     """The first parameter of a method, usually ``self``."""
     collected: tuple[str, ...] = ()
     """``args`` and ``kwargs``: parameters that hold what the call passes under other names."""
+    loops_over: frozenset[str] = frozenset()
+    """The variables of the loops around the call."""
     is_in_source: bool = True
     """Whether the definition or the call is available; otherwise ``owner`` is only the usual name.
     """
@@ -105,6 +107,12 @@ class Names:
             is_unknown = self.call is None and name not in (self.owner, *self.collected)
             return PassedArgument(name, name, rest, name, is_parameter=True) if is_unknown else None
         return PassedArgument(name, ast.unparse(passed), rest, self.new_name(name))
+
+    def loop_variable(self, source: str) -> str:
+        """The name of a guarded global that a loop around the call assigns; else empty."""
+        match = _ROOT.match(source)
+        is_global = match is not None and match[1] == "G" and not match[3]
+        return match[2] if match is not None and is_global and match[2] in self.loops_over else ""
 
     def outside(self, *sources: str) -> str:
         """Say where code on these sources belongs; empty if it has the caller's names."""
@@ -169,7 +177,14 @@ def names_of(frame: SourceLine | None, caller: Caller | None) -> Names:
             collected=collected,
             is_in_source=definition is not None,
         )
-    return Names(name, ast.unparse(call.func), call, _bound(call, definition), owner or _SELF)
+    return Names(
+        name,
+        ast.unparse(call.func),
+        call,
+        _bound(call, definition),
+        owner or _SELF,
+        loops_over=_loop_variables(caller.where) if caller is not None else frozenset(),
+    )
 
 
 _NAMELESS = ("<lambda>", "inner", "forward")
@@ -237,6 +252,17 @@ def _statement_nodes(caller: SourceLine) -> Iterator[ast.AST]:
         except SyntaxError:
             continue
         return
+
+
+def _loop_variables(caller: SourceLine) -> frozenset[str]:
+    """What the loops around a line assign in each turn."""
+    return frozenset(
+        node.id
+        for first, last, statement in _outline(caller.file).statements
+        if isinstance(statement, ast.For) and first <= caller.line <= last
+        for node in ast.walk(statement.target)
+        if isinstance(node, ast.Name)
+    )
 
 
 def _fits(call: ast.Call, definition: Definition) -> bool:

@@ -1,4 +1,4 @@
-"""Advice on a recompile that depends on no guard: eager, and torch's limit."""
+"""Advice on a recompile without code for its line: eager, torch's limit, a loop's variable."""
 
 from __future__ import annotations
 
@@ -11,6 +11,18 @@ def raise_limit(limit: int) -> Advice:
         kind="limit",
         what="Allows more compilations of a function before torch falls back to eager.",
         code=f"torch._dynamo.config.recompile_limit = {2 * limit}",
+    )
+
+
+def pass_loop_variable(name: str) -> Advice:
+    """The advice on a global that the loop around the call assigns, so that no tensor lasts."""
+    return Advice(
+        kind="tensor",
+        what=(
+            f"The loop assigns {name} anew in each turn, and the compiled function reads it as a "
+            f"global. Give the function a parameter for it, and pass torch.tensor({name}): a "
+            "tensor's value is not guarded. Suitable for a number that is used only in arithmetic."
+        ),
     )
 
 

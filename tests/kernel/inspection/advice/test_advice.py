@@ -210,6 +210,24 @@ def test_advice_removes_the_recompile(program: Program, kind: str, code: str) ->
         assert after.recompiles == 0, [compilation.recompile for compilation in after.compilations]
 
 
+def test_a_loops_variable_is_to_be_passed() -> None:
+    compiled = "compiled = torch.compile(f, backend='eager')"
+    ran = run(
+        "def f(x):\n    return x + i", compiled, "for i in range(3):\n    compiled(torch.ones(3))"
+    )
+    (advice, *_) = advice_of(ran)
+    assert advice.code == ""
+    assert "Give the function a parameter for it, and pass torch.tensor(i)" in advice.what
+    (suggestion,) = suggestions_of(ran)
+    assert suggestion.place == ""
+    advised = run(
+        "def f(x, i):\n    return x + i",
+        compiled,
+        "for i in range(3):\n    compiled(torch.ones(3), torch.tensor(i))",
+    )
+    assert (ran.recompiles, advised.recompiles) == (2, 0)
+
+
 def test_an_optimizers_first_step_belongs_before_the_compiled_ones() -> None:
     before = run(OPTIMIZER.define, OPTIMIZER.compile, OPTIMIZER.calls)
     (advice,) = advice_of(before)
