@@ -279,7 +279,11 @@ class RankTexts:
 
 
 def first_difference(text: str, other_text: str) -> tuple[int, str, str] | None:
-    """The number of the first line that differs, counted from 1, and both lines."""
+    """The number of the first line that differs, counted from 1, and both lines.
+
+    A line that is empty on one side, or missing there, is followed by the next one with text, after
+    "…"; where nothing follows, it is "nothing".
+    """
     if text == other_text:
         return None
     lines, other_lines = text.split("\n"), other_text.split("\n")
@@ -287,8 +291,16 @@ def first_difference(text: str, other_text: str) -> tuple[int, str, str] | None:
         mine = lines[number] if number < len(lines) else ""
         yours = other_lines[number] if number < len(other_lines) else ""
         if mine != yours:
-            return number + 1, _short(mine), _short(yours)
+            return number + 1, _with_text(lines, number), _with_text(other_lines, number)
     return None
+
+
+def _with_text(lines: Sequence[str], number: int) -> str:
+    """The line of that number; in place of an empty one the next with text, or "nothing"."""
+    for place in range(number, len(lines)):
+        if text := _short(lines[place]):
+            return text if place == number else f"… {text}"
+    return "nothing"
 
 
 def _only_in_left(left: Iterable[Key], right: Collection[Key]) -> list[Key]:

@@ -48,6 +48,13 @@ def test_further_graphs_under_one_id_are_compared_each() -> None:
     ]
 
 
+def test_no_side_of_a_difference_is_empty() -> None:
+    (difference,) = differences(graphs("a\n\n  c"), graphs("a\nb"))
+    assert difference == ("python: the Python wrapper of 0/0, line 2", "b", "… c")
+    (difference,) = differences(graphs("a\nb"), graphs("a\n"))
+    assert difference == ("python: the Python wrapper of 0/0, line 2", "nothing", "b")
+
+
 def test_a_graph_more_is_told_and_the_others_are_compared() -> None:
     assert differences(graphs("a", "b"), graphs("x")) == [
         ("python: how many graphs 0/0 has", "1", "2"),
