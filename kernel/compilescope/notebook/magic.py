@@ -52,7 +52,7 @@ def compile_cell(line: str, cell: str | None = None) -> None:
         raise UsageError(f"%%compile has no cell below it. {cells.EXAMPLE}")
     if options.panel and (missed := extras.missed("anywidget")):
         raise UsageError(f"--panel: {missed}")
-    from ..panel import has_front_end
+    from ..panel import has_front_end, panel_below
     from ..session import requests
     from ..session.session import get_session
     from ..views.display import Display
@@ -81,7 +81,7 @@ def compile_cell(line: str, cell: str | None = None) -> None:
         switches=has_widgets and not has_own_panel,
         panel=_has_panel,
         output=Report.panel if options.panel else None,
-        below=Report.panel if has_own_panel else None,
+        below=panel_below if has_own_panel else None,
     )
     try:
         with display:

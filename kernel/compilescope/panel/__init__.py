@@ -27,6 +27,13 @@ def panel(report: Report) -> PanelWidget:
     return opening.widget(report)
 
 
+def panel_below(report: Report) -> PanelWidget:
+    """A report's panel for a cell that shows the report, too: see `panel`."""
+    shown = panel(report)
+    shown.is_below_report = True
+    return shown
+
+
 def has_front_end() -> bool:
     """Whether `Report.panel` has what it takes: anywidget, and compilescope's front end."""
     from ..views import saved_page

@@ -21,6 +21,8 @@ from .service import PanelService
 HEIGHT = 720
 """In pixels, until it is dragged."""
 
+_NOTE = "The panel of this report was here: it needs a notebook that runs widgets, and its kernel."
+
 _log = logging.getLogger(__name__)
 
 
@@ -28,7 +30,7 @@ class PanelWidget(anywidget.AnyWidget):
     """A report's panel.
 
     Where widgets do not run (nbconvert, GitHub) its output is the report as it was when the panel
-    was shown.
+    was shown; below the report itself it is a note.
 
     Parameters
     ----------
@@ -43,6 +45,8 @@ class PanelWidget(anywidget.AnyWidget):
     ----------
     service
         Answers what the panel asks; None where the page holds its report itself.
+    is_below_report
+        Whether the report is an output of the same cell.
     """
 
     page = traitlets.Unicode().tag(sync=True)
@@ -54,6 +58,7 @@ class PanelWidget(anywidget.AnyWidget):
         self._report = report
         self._page = page
         self.service: PanelService | None = None
+        self.is_below_report = False
         super().__init__(page=page.key, title=f"compilescope: {report.subject.name}")
         self.channel = Channel(self)
         self.on_msg(self._receive)
@@ -73,11 +78,14 @@ class PanelWidget(anywidget.AnyWidget):
         elif self.service is not None and message.request is not None:
             self.service.answer(message.request)
 
+    def __str__(self) -> str:
+        return text.render(self._report)
+
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         bundle = super()._repr_mimebundle_(**kwargs)
         data, metadata = bundle if isinstance(bundle, tuple) else (bundle, {})
-        fallback = {
-            "text/plain": text.render(self._report),
-            "text/html": html.render(self._report),
-        }
+        if self.is_below_report:
+            fallback = {"text/plain": _NOTE, "text/html": f"<p>{_NOTE}</p>"}
+        else:
+            fallback = {"text/plain": str(self), "text/html": html.render(self._report)}
         return {**(data or {}), **fallback}, metadata

@@ -17,7 +17,7 @@ import torch
 from compilescope import extras
 from compilescope.comms.endpoints import Endpoints
 from compilescope.comms.messages import MESSAGE_BYTES, PART_BYTES
-from compilescope.panel import opening
+from compilescope.panel import opening, panel_below
 from compilescope.panel.channel import Channel
 from compilescope.panel.front_end import Page
 from compilescope.panel.service import PanelService
@@ -180,6 +180,16 @@ def test_its_output_has_the_report_for_those_who_cannot_show_it() -> None:
     assert "application/vnd.jupyter.widget-view+json" in data
     assert "<table" in data["text/html"]
     assert data["text/plain"] == str(report())
+    # In a script or terminal, IPython's display prints it.
+    assert str(opening.widget(report())) == str(report())
+
+
+def test_below_the_report_its_output_does_not_repeat_it() -> None:
+    data, _ = panel_below(report())._repr_mimebundle_()
+    assert "application/vnd.jupyter.widget-view+json" in data
+    assert "<table" not in data["text/html"]
+    assert data["text/plain"] in data["text/html"]
+    assert "needs a notebook that runs widgets" in data["text/plain"]
 
 
 def test_without_anywidget_one_sentence_says_what_to_install(
