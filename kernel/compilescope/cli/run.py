@@ -93,7 +93,8 @@ def command(options: argparse.Namespace) -> int:
     if options.module and _is_missing(ended):
         if joined is not None:
             joined.discard()
-        raise CompilescopeError(str(ended)) from None
+        print(ended, file=sys.stderr)
+        return 1  # as python -m does
     title = report.subject.name
     if rank is not None:
         report.subject.name += f", rank {rank}"

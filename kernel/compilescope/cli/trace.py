@@ -27,7 +27,8 @@ _SORTS: dict[str, Callable[[CompilationLine], Any]] = {
     "cache": lambda line: min(map(_CACHE_ORDER.index, line.caches.values()), default=3),
 }
 _FILTERS: dict[str, Callable[[CompilationLine], bool]] = {
-    "failed": lambda line: line.outcome != "compiled",
+    "failed": lambda line: line.outcome == "failed",
+    "fallback": lambda line: line.outcome == "eager",
     "recompiled": lambda line: line.is_recompile,
     "broken": lambda line: line.graph_breaks > 0,
     "cache-hit": lambda line: "hit" in line.caches.values(),
@@ -66,7 +67,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     listing.add_argument("--sort", choices=list(_SORTS), help="order of the list (default: start)")
     listing.add_argument("--only", choices=list(_FILTERS), help="list only these")
     listing.add_argument(
-        "--min-nodes", type=int, metavar="N", help="list only graphs with at least N nodes"
+        "--min-nodes", type=_count, metavar="N", help="list only graphs with at least N nodes"
     )
     listing.add_argument(
         "--function", metavar="TEXT", help="list only functions or files with TEXT in their name"
@@ -86,11 +87,21 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     )
 
 
+def _count(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text} is no number of nodes: 0 or more")
+    return int(text)
+
+
 def command(options: argparse.Namespace) -> int:
     """Print the summary or the list, and write the requested file."""
     rank = None if options.rank is None else f"rank {options.rank}"
     if options.output is not None:
         files.check_output(options.output)
+    if options.search is not None and options.stacks:
+        raise CompilescopeError(
+            "--search and --stacks print different things.", remedy="Give one of them."
+        )
     shown = "--search" if options.search else "--stacks" if options.stacks else ""
     if options.output is not None and shown:
         raise CompilescopeError(

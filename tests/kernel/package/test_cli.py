@@ -46,6 +46,7 @@ CPP = TRACES / "h200-torch2.11-mlp_b1_cpp.log.gz"
             "--search prints to the terminal",
         ),
         (["trace", str(PYTHON), "--stacks", "-o", "x.html"], "--stacks prints to the terminal"),
+        (["trace", str(PYTHON), "--stacks", "--search", "x"], "Give one of them"),
         (["trace", str(PYTHON), "-o", "x.txt"], "Use .json or .html"),
         (["trace", str(PYTHON), "--follow"], "cannot be followed: it is compressed"),
         (["diff", str(PYTHON), str(PYTHON), "-o", "x.txt"], "Use .json or .html"),
@@ -247,7 +248,11 @@ def test_compilations_of_a_trace_are_listed_sorted_and_filtered(
         return [line["id"] for line in json.loads(capsys.readouterr().out)]
 
     assert ids("--list") == ["0/0", "0/1", "0/2"]
-    assert ids("--only", "failed") == ["0/2"]
+    assert ids("--only", "failed") == []
+    with pytest.raises(SystemExit):
+        main(["trace", str(LIMIT), "--min-nodes", "-1"])
+    assert "-1 is no number of nodes: 0 or more" in capsys.readouterr().err
+    assert ids("--only", "fallback") == ["0/2"]
     assert ids("--only", "recompiled", "--sort", "time") == ["0/1"]
     assert ids("--sort", "outcome") == ["0/2", "0/0", "0/1"]
     assert ids("--sort", "recompile")[-1] == "0/0"

@@ -182,7 +182,7 @@ def test_a_module_runs_as_by_python_m(tmp_path: Path) -> None:
     assert ran.stdout == "job ['-o', 'x']\n"
     assert not cs.load(tmp_path / "out.json").compilations
     missing = run("run", "-m", "no_such_module", folder=tmp_path)
-    assert missing.returncode == 2
+    assert missing.returncode == 1
     assert missing.stderr == "No module named no_such_module\n"
     assert not (tmp_path / "no_such_module.html").exists()
 
