@@ -24,7 +24,7 @@ _STATE = re.compile(r"GLOBAL_STATE changed: (.*)$")
 _BACKEND = re.compile(
     r"BACKEND_MATCH failure: .*?Cached backend: (?P<old>.*?)\. New backend: (?P<new>.*?)\. If this"
 )
-_COMPILER = re.compile(r"compiler='(\w+)'")
+_COMPILER = re.compile(r"compiler='([^']*)'")
 _OBJECT_ID = re.compile(r" \(id=0x[0-9a-f]+\)")
 _INDUCTORS = "_TorchCompileInductorWrapper"
 _NOTE = re.compile(r"\s{2,}# ")

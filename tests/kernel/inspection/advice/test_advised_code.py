@@ -164,7 +164,10 @@ def test_what_the_call_passes_as_a_keyword_is_named_as_there() -> None:
         (KEYS, ["Avoid 3 recompiles"]),
         (
             TWO_BACKENDS,
-            ["No change needed for recompile 0/1 (k: True → False)", "Avoid recompile 0/2"],
+            [
+                "No change needed for recompile 0/1 (k: True → False)",
+                "No change needed for recompile 0/2 (backend: eager → <lambda>)",
+            ],
         ),
         # The guard on the number failed for the second time.
         (
