@@ -26,7 +26,12 @@ export function Losses(props: {
       <ol>
         {losses.map((loss, index) => (
           <li key={index}>
-            <strong>{formatSeconds(loss.seconds)}</strong> {loss.what}{' '}
+            <strong>
+              {loss.seconds
+                ? formatSeconds(loss.seconds)
+                : trans.__('not measured')}
+            </strong>{' '}
+            {loss.what}{' '}
             {loss.where && <SourceLink where={loss.where} context={context} />}
             {loss.why && (
               <p>
