@@ -127,6 +127,7 @@ def less_compiling_and_timing() -> None:
     """No test needs the precision that a user gets, nor what torch times of its own."""
     less_work.less_compiling()
     less_work.short_timing()
+    less_work.keep_slower_wrappers()
 
 
 @pytest.fixture(scope="session", autouse=True)

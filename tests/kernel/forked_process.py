@@ -204,6 +204,7 @@ def main() -> None:
         less_work = importlib.import_module("less_work")  # it is beside this program
         less_work.less_compiling()
         less_work.short_timing_in_processes()
+        less_work.keep_slower_wrappers()
     # A fork's collector leaves these objects alone, and their memory shared; like that of the
     # tests' process it looks for garbage only when it is told to (`less_garbage_collection`).
     gc.collect()

@@ -18,6 +18,7 @@ from compilescope.tiers.tier_warning import TierWarning
 from compilescope.torch_api.inductor.both_wrappers import compiling, loading
 from compilescope.torch_api.inductor.graph_recording import Loaded
 
+from ... import less_work
 from .faulty_tiers import X, output_of, problem_of, subject, swapped
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("fresh_dynamo", "one_thread")]
@@ -140,6 +141,7 @@ def slower(by: float) -> SwapGain:
 def test_a_slower_wrapper_is_not_used_by_the_next_process_either(
     own_caches: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(SwapGain, "is_slower", less_work.MEASURED_SLOWER)
     factors = [2.0, 2.0]
     monkeypatch.setattr(AlternatingCalls, "_gain", lambda self: slower(factors.pop()))
     graph = called_until_decided(cs.tiered(subject))

@@ -124,6 +124,7 @@ if __name__ == "__main__":
     forked_process.import_what_an_inspection_needs()
     forked_process.compute_what_inductor_keeps()
     less_work.less_compiling()
+    less_work.keep_slower_wrappers()
     # A kernel's collector leaves these objects alone, and their memory shared; like that of the
     # kernel's own tests it looks for garbage only when it is told to.
     gc.collect()
