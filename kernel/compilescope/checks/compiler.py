@@ -50,9 +50,10 @@ def with_compiler(name: str) -> Callable[[CheckFunction], CheckFunction]:
         @functools.wraps(check)
         def checked(context: CheckContext) -> Check:
             try:
-                return check(context)
+                toolchain.compiler()  # torch may remember an answer from when there was one
             except toolchain.NoCompiler:
                 return not_needed(name, "Not checked: there is no C++ compiler.")
+            return check(context)
 
         return checked
 
