@@ -1,6 +1,6 @@
 // What runs in the browser: the view's own parts, and elkjs, on one graph.
 import { colorNodes } from '../../lib/graph/color/coloring.js';
-import { openAtFirst } from '../../lib/graph/opening.js';
+import { initiallyOpenGroups } from '../../lib/graph/initiallyOpen.js';
 import { Scene } from '../../lib/graph/paint/scene.js';
 import { readTheme } from '../../lib/graph/paint/theme.js';
 import { prepareStage } from '../../lib/graph/prepare.js';
@@ -8,7 +8,7 @@ import { groupShares } from '../../lib/graph/shares.js';
 import { layoutInput, nodeTexts } from '../../lib/graph/sizes.js';
 import { LayoutClient } from '../../lib/graph/worker/client.js';
 import { fromFile } from '../../lib/graph/worker/factory.js';
-import { GraphCanvas } from '../../lib/panels/graph/canvas.js';
+import { GraphCanvas } from '../../lib/panels/graph/drawing/canvas.js';
 
 const sizeText = size => `${size} nodes`;
 const frame = () => new Promise(resolve => requestAnimationFrame(resolve));
@@ -48,7 +48,7 @@ async function open(stage, nodes) {
     canvas.setPicture({ scene, coloring, fusions: [], theme, sizeText, shares });
     return result;
   };
-  const { layout, milliseconds } = await show(openAtFirst(prepared.grouping));
+  const { layout, milliseconds } = await show(initiallyOpenGroups(prepared.grouping));
   const laidOut = performance.now();
   await frame();
   await frame();

@@ -13,7 +13,7 @@ const STACK_BELOW = 900;
  * is narrow: what starts the work does, what repeats the answer does not.
  * @returns What fills it; the page is empty again once that is disposed of.
  */
-export function fillNarrowPage(
+export function fillPage(
   header: readonly Widget[],
   aside: Widget,
   views: Widget,

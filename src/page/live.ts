@@ -6,7 +6,7 @@ import { PortConnection } from '../protocol/port';
 import type { ILook, ToPanel } from '../protocol/portMessages';
 import { Sidebar } from '../panels/sidebar';
 import { FillSwitch } from './fillSwitch';
-import { fillNarrowPage } from './frame';
+import { fillPage } from './frame';
 import { Header } from './header';
 import { setDark } from './setTheme';
 import { whenConnected } from './port';
@@ -39,7 +39,7 @@ function fill(port: MessagePort, look: ILook): void {
       setDark(message.look.isDark);
     }
   });
-  fillNarrowPage(
+  fillPage(
     [
       new Header({ model, created: '', trans }),
       shell.pickers,

@@ -2,7 +2,7 @@ import { nullTranslator } from '@jupyterlab/translation';
 import type { Widget } from '@lumino/widgets';
 import { SubjectModel } from '../model/subject';
 import { Aside } from './aside';
-import { fillNarrowPage } from './frame';
+import { fillPage } from './frame';
 import { Header } from './header';
 import type { ViewTarget } from '../panels/views';
 import { parameter } from './address';
@@ -24,7 +24,7 @@ export function showModel(created: string, view?: ViewTarget): IShown {
     trans,
     (parameter('view') as ViewTarget) || view
   );
-  const page = fillNarrowPage(
+  const page = fillPage(
     [
       new Header({ model, created, trans }),
       shell.pickers,

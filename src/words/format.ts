@@ -258,3 +258,10 @@ export function formatCount(count: number): string {
 export function shorten(name: string, maxLength: number): string {
   return name.length > maxLength ? `${name.slice(0, maxLength - 1)}…` : name;
 }
+
+/**
+ * Whether a variant's title begins with its name: `cpp on h100 (H100 SXM)`.
+ */
+export function hasName(title: string, name: string): boolean {
+  return title === name || title.startsWith(`${name} (`);
+}

@@ -2,7 +2,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { isActive } from '../../model/jobs';
 import type { Overview, Result, TargetResult } from '../../protocol/types';
-import { formatMicroseconds } from '../../words/format';
+import { formatMicroseconds, hasName } from '../../words/format';
 import { TABLES } from '../../words/tables';
 import { Prose } from '../common/prose';
 import { SpeedupText } from '../common/speedup';
@@ -298,7 +298,7 @@ function VariantName(props: {
     <span>{title}</span>
   );
   // `cpp dynamic on h100 (H100 SXM)` has its name in it.
-  return title.startsWith(name) ? (
+  return hasName(title, name) ? (
     label
   ) : (
     <>

@@ -161,12 +161,12 @@ function Cells(props: {
           <Winner sweep={sweep} rows={rows} context={context} />
         </Part>
         {rows.some(isPlotted) && (
-          <Part name="pareto" title={trans.__('Compile time against latency')}>
+          <Part name="pareto" title={trans.__('First call against latency')}>
             <Chart
               make={make}
               height={PLOT}
               label={trans.__(
-                'Compile time against latency, in the table below. %1',
+                'First call against latency, in the table below. %1',
                 announcement
               )}
               onClick={id => {
@@ -210,7 +210,7 @@ function Cells(props: {
       ) : (
         <p className="jp-Compilescope-hint">
           {trans.__(
-            'Select a row for its details: errors, compile time, settings not applied as requested.'
+            'Select a row for its details: errors, first call, settings not applied as requested.'
           )}
         </p>
       )}

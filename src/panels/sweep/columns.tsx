@@ -164,7 +164,7 @@ function State(props: { row: IRow; trans: TranslationBundle }): JSX.Element {
       ) : isFront ? (
         <Badge
           title={trans.__(
-            'No other cell of its shape has both a lower compile time and a lower latency'
+            'No other cell of its shape has both a shorter first call and a lower latency'
           )}
         >
           {standingText(row, trans)}

@@ -14,7 +14,7 @@ export function isPlotted({ cell, latency }: IRow): boolean {
 }
 
 /**
- * Compile time against latency, the cells that no other beats joined by a line.
+ * First call against latency, the cells that no other beats joined by a line.
  *
  * @param chosen - The id of the row that is selected.
  */

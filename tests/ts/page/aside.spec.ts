@@ -1,4 +1,5 @@
 import { nullTranslator } from '@jupyterlab/translation';
+import { MessageLoop } from '@lumino/messaging';
 import { Widget } from '@lumino/widgets';
 import { SubjectModel } from '../../../src/model/subject';
 import { Aside } from '../../../src/page/aside';
@@ -13,5 +14,8 @@ it('is folded on a phone until it is opened', async () => {
   expect(aside.hasClass('jp-mod-folded')).toBe(true);
   button.click();
   expect(aside.hasClass('jp-mod-folded')).toBe(false);
+  MessageLoop.flush();
+  await aside.renderPromise;
+  expect(button.getAttribute('aria-expanded')).toBe('true');
   aside.dispose();
 });

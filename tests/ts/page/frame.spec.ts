@@ -1,5 +1,5 @@
 import { SplitPanel, Widget } from '@lumino/widgets';
-import { fillNarrowPage } from '../../../src/page/frame';
+import { fillPage } from '../../../src/page/frame';
 
 describe('fillPage', () => {
   const { innerWidth } = window;
@@ -26,7 +26,7 @@ describe('fillPage', () => {
       widget.id = id;
       return widget;
     });
-    const page = fillNarrowPage([], aside, views, isFirst);
+    const page = fillPage([], aside, views, isFirst);
     const split = aside.parent as SplitPanel;
     expect(split.widgets.map(({ id }) => id)).toEqual(order);
     expect(split.relativeSizes()).toEqual(sizes);

@@ -5,7 +5,8 @@ import type { VariantSummary } from '../../../protocol/types';
 import {
   formatInterval,
   formatMicroseconds,
-  formatSeconds
+  formatSeconds,
+  hasName
 } from '../../../words/format';
 import { speedupClass } from '../../common/speedup';
 import { Processes } from './processes';
@@ -173,7 +174,7 @@ function Row(props: {
   const about = [
     // Its name, by which pickers and code call it.
     // `cpp dynamic on h100 (H100 SXM)` has it in it.
-    !props.title.startsWith(variant.name) && <code>{variant.name}</code>,
+    !hasName(props.title, variant.name) && <code>{variant.name}</code>,
     // A latency says that it was built and run. A file of an earlier version has no words.
     !latency && (variant.stage_words || variant.stage),
     recompiles > 1 && trans._n('%1 compilation', '%1 compilations', recompiles)
