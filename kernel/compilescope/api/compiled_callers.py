@@ -31,12 +31,12 @@ def not_in_compiled_code(function: Callable[P, R]) -> Callable[P, R]:
             _refuse_compiled_caller(function.__name__)
         return function(*args, **kwargs)
 
-    _stop_tracing(called, function.__name__)
+    _stop_tracing(called, f"compilescope.{function.__name__} is")
     return called
 
 
-def _stop_tracing(function: Callable[..., object], name: str) -> None:
-    reason = f"compilescope.{name} is for eager code. {_WHY}. {_REMEDY}."
+def _stop_tracing(function: Callable[..., object], subject: str) -> None:
+    reason = f"{subject} for eager code. {_WHY}. {_REMEDY}."
     vars(function).update(_torchdynamo_disable=True, _torchdynamo_disable_msg=reason)
 
 
@@ -50,7 +50,7 @@ def _refuse_compiled_caller(name: str) -> None:
         raise torch.compiler.disable(_error)(name)  # type: ignore[no-untyped-call]
 
 
-_stop_tracing(_refuse_compiled_caller, "inspect")
+_stop_tracing(_refuse_compiled_caller, "compilescope's functions are")
 
 
 def _error(name: str) -> CompilescopeError:

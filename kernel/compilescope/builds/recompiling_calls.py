@@ -86,7 +86,7 @@ def recompiling_calls(
 
     Raises
     ------
-    Canceled
+    Cancelled
         The work was canceled between two calls.
     """
     begin()

@@ -89,7 +89,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def _count(text: str) -> int:
     if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"{text} is no number of nodes: 0 or more")
+        raise argparse.ArgumentTypeError(f"{text} is not a number of nodes: give 0 or more")
     return int(text)
 
 

@@ -16,8 +16,8 @@ OTHER_ENDED = "This rank stopped because another one had ended."
 FAILED_HERE = "The call failed on this rank, and others may wait for it."
 _TOO_LONG = re.compile(r"Rank \d+ was ended after ")
 _LOST = re.compile(
-    r"/gloo/\S+:\d+\]|Connection (?:closed|reset) by peer|Broken pipe|DistBackendError"
-    r"|DistNetworkError|ncclRemoteError|NCCL communicator was aborted|Watchdog caught collective"
+    r"Connection (?:closed|reset) by peer|Broken pipe|ncclRemoteError|remote process exited"
+    r"|NCCL communicator was aborted|Watchdog caught collective"
 )
 """What torch says of a collective, or of its store, after the process of another rank has ended."""
 

@@ -62,7 +62,7 @@ def generating(monitor: Monitor) -> Iterator[None]:
 
     Raises
     ------
-    Canceled
+    Cancelled
         The work was canceled meanwhile.
     """
     with asking(), ExitStack() as stack:

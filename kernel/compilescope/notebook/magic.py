@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import keyword
+import logging
 import sys
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,9 @@ from . import options as magic_options
 
 if TYPE_CHECKING:
     from ..report.checkup import Checkup
+
+
+_log = logging.getLogger(__name__)
 
 
 class Interrupted(Exception):  # noqa: N818 - nothing went wrong
@@ -205,7 +209,10 @@ def load_ipython_extension(shell: cells.Shell) -> None:
 
     warm_headers.start()
     if devices.has_gpu():
-        workers.start_early()
+        try:
+            workers.start_early()
+        except Exception:  # noqa: BLE001 - the first compilation starts them, or says why not
+            _log.warning("torch's compile workers could not be started early", exc_info=True)
     _print("Ready: put %%compile at the top of a cell, and run it.")
 
 

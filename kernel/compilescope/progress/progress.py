@@ -52,7 +52,7 @@ class Monitor:
 
         Raises
         ------
-        Canceled
+        Cancelled
             The work was canceled meanwhile.
         KeyboardInterrupt
             It was interrupted, and what ran just then swallowed that.
@@ -104,7 +104,7 @@ class Monitor:
 
         Raises
         ------
-        Canceled
+        Cancelled
             The work was canceled, before the block or in it.
         """
         thread = threading.get_ident()

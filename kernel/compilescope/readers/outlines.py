@@ -138,7 +138,7 @@ class Events(msgspec.Struct):
     names: set[str] = set()
     """The records' names."""
     has_failure: bool = False
-    """Whether one of the records `tells_of_failure`."""
+    """Whether one of the records `reports_failure`."""
     figures: dict[str, dict[str, Any]] = {}
     """The last of each kind of metrics."""
     in_backward: bool = False

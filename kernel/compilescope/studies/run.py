@@ -118,7 +118,7 @@ def study_variants(
 
     Raises
     ------
-    Canceled
+    Cancelled
         The monitor was canceled.
     """
     runs = [

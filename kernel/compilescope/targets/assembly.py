@@ -33,7 +33,7 @@ def add_assembly(variant: VariantReport, pool: WorkerPool, monitor: Monitor) -> 
     ------
     CompilescopeError
         The target's process failed.
-    Canceled
+    Cancelled
         The monitor was canceled.
     """
     assert variant.target is not None, "it is a target's variant"

@@ -62,7 +62,7 @@ def add_check(
     CompilescopeError
         The target's process failed. A failure of the interpreter's process leaves the kernels
         unchecked and becomes a problem of the variant.
-    Canceled
+    Cancelled
         The monitor was canceled.
     """
     assert variant.target is not None, "it is a target's variant"

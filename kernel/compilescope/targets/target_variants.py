@@ -80,7 +80,7 @@ def generate(
 
     Raises
     ------
-    Canceled
+    Cancelled
         The monitor was canceled; the target's process has ended.
     """
     variant = variants[name]

@@ -61,7 +61,7 @@ class WorkerPool:
         ------
         CompilescopeError
             What the answer failed with, or how the process ended before it had one.
-        Canceled
+        Cancelled
             The monitor was canceled.
         """
         if reason := known_devices.unavailable():

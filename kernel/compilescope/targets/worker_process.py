@@ -110,7 +110,7 @@ class WorkerProcess:
             The process ended meanwhile.
         Restart
             The process can answer nothing any more, and has to be replaced.
-        Canceled
+        Cancelled
             It was canceled, and the process ended.
         """
         self._send(question)

@@ -54,7 +54,7 @@ class Line:
         self._first: float | None = None
         """When the first job that it shows began."""
         self._most = 0.0
-        """How much of a job was done at most."""
+        """The largest fraction of the job shown so far."""
         self._lock = threading.Lock()
         self._ended = threading.Event()
         self.clock = threading.Thread(target=self._tick, name="compilescope-clock", daemon=True)

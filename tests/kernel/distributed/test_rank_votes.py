@@ -141,8 +141,16 @@ def test_a_rank_whose_process_died_is_the_cause() -> None:
     assert second.problems[0].why == ""
 
 
-def test_ranks_that_fail_alike_are_not_the_consequence_of_each_other() -> None:
-    reports = [failed(rank, "The subject raised ValueError: no data", "Own.") for rank in (0, 1)]
+@pytest.mark.parametrize(
+    "error",
+    [
+        "ValueError: no data",
+        "DistBackendError: NCCL error: invalid usage, ncclInvalidUsage: Duplicate GPU detected",
+        "RuntimeError: [enforce fail at /gloo/transport/tcp/pair.cc:446] 8 <= 4. 8 vs 4",
+    ],
+)
+def test_ranks_that_fail_alike_are_not_the_consequence_of_each_other(error: str) -> None:
+    reports = [failed(rank, f"The subject raised {error}", "Own.") for rank in (0, 1)]
     name_causes(reports)
     assert [report.problems[0].why for report in reports] == ["Own.", "Own."]
 

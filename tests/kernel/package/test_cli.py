@@ -251,7 +251,7 @@ def test_compilations_of_a_trace_are_listed_sorted_and_filtered(
     assert ids("--only", "failed") == []
     with pytest.raises(SystemExit):
         main(["trace", str(LIMIT), "--min-nodes", "-1"])
-    assert "-1 is no number of nodes: 0 or more" in capsys.readouterr().err
+    assert "-1 is not a number of nodes: give 0 or more" in capsys.readouterr().err
     assert ids("--only", "fallback") == ["0/2"]
     assert ids("--only", "recompiled", "--sort", "time") == ["0/1"]
     assert ids("--sort", "outcome") == ["0/2", "0/0", "0/1"]

@@ -255,7 +255,7 @@ def _statement_nodes(caller: SourceLine) -> Iterator[ast.AST]:
 
 
 def _loop_variables(caller: SourceLine) -> frozenset[str]:
-    """What the loops around a line assign in each turn."""
+    """What the loops around a line assign in each iteration."""
     return frozenset(
         node.id
         for first, last, statement in _outline(caller.file).statements

@@ -45,7 +45,7 @@ def is_avoidable(recompile: Recompile) -> bool:
 
 
 def normal_recompile(changes: Sequence[Failure]) -> str:
-    """Return that a recompile is normal, as each kind of call has a compilation; else empty.
+    """Return a sentence if a recompile is normal: each kind of call has a compilation.
 
     Training and evaluation differ in a few global modes and flags; a flag has two values, and a
     size that the code branches on has a range for each branch.

@@ -19,7 +19,7 @@ def pass_loop_variable(name: str) -> Advice:
     return Advice(
         kind="tensor",
         what=(
-            f"The loop assigns {name} anew in each turn, and the compiled function reads it as a "
+            f"The loop assigns {name} in each iteration, and the compiled function reads it as a "
             f"global. Give the function a parameter for it, and pass torch.tensor({name}): a "
             "tensor's value is not guarded. Suitable for a number that is used only in arithmetic."
         ),

@@ -134,7 +134,7 @@ def _attributes(values: Values) -> dict[tuple[object, ...], object]:
 
 
 def other_guards(failure: Failure, changes: Sequence[Failure]) -> str:
-    """Returns that a change for the reported guard alone does not avoid the recompile."""
+    """Returns a sentence: a change for the reported guard alone does not avoid the recompile."""
     texts = list(dict.fromkeys(describe(change).text for change in changes))
     return (
         f"Other guards of {failure.compilation} fail too: {first_few(texts)}. torch reports only "

@@ -14,7 +14,7 @@ from ..wrapper.launches import nodes_of
 REQUESTED = "The program, or an operator's own code, asks for a copy with other strides."
 PASS = "A graph pass inserted it."
 NEEDED = "A separate kernel copies it: its next reader needs these strides."
-BESIDE = "A kernel copies it beside its other work: its next reader needs these strides."
+BESIDE = "A kernel copies it in addition to its other work: its next reader needs these strides."
 CHOSEN = "Inductor chose these strides; the value has others in the graph. Nothing is copied."
 _COPIES = frozenset(
     (
@@ -99,7 +99,9 @@ def _buffer_copies(
     for key in memory.keys:
         kernel, names = copied.get(key, (None, {}))
         for new, old in names.items():
-            buffer, source = buffers[new], buffers[old]
+            buffer, source = buffers.get(new), buffers.get(old)
+            if buffer is None or source is None:
+                continue
             same = buffer.shape == source.shape and buffer.dtype == source.dtype
             if kernel and same and buffer.kind != "input" and _differs(source.stride, buffer):
                 yield buffer, source, kernel

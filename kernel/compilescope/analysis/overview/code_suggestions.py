@@ -226,7 +226,7 @@ def against_breaks(variant: VariantReport, report: Report) -> Iterator[Ranked]:
             what += f": {(line or graph_break.eager[0]).rstrip(':')}"
         reason = "; ".join(graph_break.cause.reason.splitlines())
         wasted_s = sum(_wasted_s(each, report) for each in (graph_break, *others))
-        attempts = sum(each.count for each in (graph_break, *others) if each.ended_us)
+        attempts = sum(each.count for each in (graph_break, *others) if _wasted_s(each, report))
         mended = _without_output(where)
         # A setting that reads the number of `print(x.item())` leaves the break of the output.
         setting = "" if mended else setting_of(graph_break.cause)

@@ -42,7 +42,7 @@ def make_package(study: StudyContext, *, built: bool) -> None:
     ------
     CompilescopeError
         The subject cannot be sent to another process.
-    Canceled
+    Cancelled
         The study was canceled; its process has ended.
     """
     report, variant = study.report, study.report.requested

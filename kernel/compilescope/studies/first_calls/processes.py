@@ -74,8 +74,8 @@ def first_call(
 
     Raises
     ------
-    Canceled
-        Somebody canceled the study.
+    Cancelled
+        The study was canceled.
     """
 
     def is_cancelled() -> bool:

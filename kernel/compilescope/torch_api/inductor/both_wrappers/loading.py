@@ -63,7 +63,7 @@ def load(built: bytes, first: Any, *, records: str = "", gives_way: bool = False
     ------
     WouldBuildError
         The library is no longer there, or was built for another processor.
-    UnlikeError
+    WrappersDifferError
         It takes other sizes, or gives outputs of another layout.
     Exception
         Whatever torch raises.
