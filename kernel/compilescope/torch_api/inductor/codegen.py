@@ -3,8 +3,7 @@
 Relies on ``torch._guards`` (TracingContext, CompileContext),
 ``torch._inductor.compile_fx`` (compile_fx, _compile_fx_inner),
 ``GraphLowering.compile_to_module`` and ``torch._inductor.graph.get_donated_idxs``,
-``AsyncCompile`` (use_process_pool, wait),
-``torch._inductor.codecache.CodeCacheFuture``,
+``AsyncCompile`` (use_process_pool),
 ``torch._library.fake_class_registry.FakeScriptObject``,
 and on AOTAutograd's behavior at a graph's first backward (``_get_current_graph_task_keep_graph``);
 the same from 2.11 to 2.15.
@@ -16,8 +15,7 @@ import contextlib
 import copy
 import dataclasses
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextvars import ContextVar, copy_context
+from contextvars import ContextVar
 from types import SimpleNamespace
 from typing import Any
 
@@ -38,6 +36,7 @@ from ..trace.thread_tracing import traced_unseen
 from ..trace.trace import listening
 from . import dynamic_results, workers
 from .added_size_guards import CodeGenerationGuards
+from .early_kernels import built_early
 from .equal_kernels import EqualKernels
 from .output_code import log_output_code
 from .wrappers.other_wrapper import OtherWrapper, other_wrapper
@@ -264,7 +263,7 @@ def _generate(
             patched(inductor, "_compile_fx_inner", _compile_graph),
             patched(lowering, "get_donated_idxs", _donated),
             patched(AsyncCompile, "use_process_pool", _use_process_pool),
-            patched(AsyncCompile, "wait", _wait_for_kernels),
+            built_early() if _builds_kernels.get() else contextlib.nullcontext(),
             _modes(capture),
             tracing(TracingContext(capture.fake_mode)),
             compile_context(CompileContext(_compile_id(capture.compile_id))),
@@ -369,28 +368,6 @@ def _use_process_pool(original: Callable[[], bool]) -> bool:
     if _generating.get() is not None and not (_builds_kernels.get() and workers.are_running()):
         return False
     return original()
-
-
-def _wait_for_kernels(original: Any, self: Any, scope: dict[str, Any]) -> None:
-    """Builds the launchers of all kernels in parallel.
-
-    torch waits for one kernel after the other. For each, Triton has a C compiler build what passes
-    its arguments, which takes 0.2 s: for 13 kernels of GPT-2 as long as all code of a wrapper.
-    """
-    from torch._inductor.codecache import CodeCacheFuture
-
-    pending = {name: value for name, value in scope.items() if isinstance(value, CodeCacheFuture)}
-    if _builds_kernels.get() and len(pending) > 1:
-        with ThreadPoolExecutor(len(pending)) as threads:
-            results = {
-                name: threads.submit(copy_context().run, future.result)
-                for name, future in pending.items()
-            }
-        # Asked for a second time, a kernel may try further configurations. What failed fails again
-        # below, where torch says of which kernel.
-        kernels = {name: of.result() for name, of in results.items() if of.exception() is None}
-        scope.update(kernels)
-    original(self, scope)
 
 
 def _not_built(*_: Any) -> Any:

@@ -36,6 +36,7 @@ from ...trace.trace import Event, listening
 from ..equal_kernels import EqualKernels, is_proven
 from ..inductor_warnings import collecting_warnings
 from ..output_code import log_output_code
+from .repeated_kernels import RepeatedKernels
 
 RENEWED = (
     OUTPUT_CODE,
@@ -91,6 +92,7 @@ class OtherWrapper:
         self.missing = ""
         """Why some are missing; empty if all are there."""
         self._kernels = kernels
+        self._triton_kernels = RepeatedKernels()
         self._state: _State | None = None
 
     @contextmanager
@@ -100,7 +102,10 @@ class OtherWrapper:
 
         token = _current.set(self)
         try:
-            with patched(GraphLowering, "_update_scheduler", _update_scheduler):
+            with (
+                patched(GraphLowering, "_update_scheduler", _update_scheduler),
+                self._triton_kernels.used(),
+            ):
                 yield
         finally:
             _current.reset(token)
@@ -116,6 +121,7 @@ class OtherWrapper:
                 operation.set_cpp_kernel_name(operation.cpp_kernel_name)
             return
         original()
+        self._triton_kernels.clear()
         if not self.missing:
             self.missing = _reason(graph)
         self._state = None if self.missing else _State(graph)
@@ -148,7 +154,7 @@ class OtherWrapper:
             "graph_partition": False,
         }
         graph.cpp_wrapper = True
-        with config.patch(changes), self._kernels.complete():
+        with config.patch(changes), self._kernels.complete(), self._triton_kernels.repeated():
             wrapper, _ = graph.codegen_with_cpp_wrapper()
             log_output_code(graph, wrapper)
         if config.trace.provenance_tracking_level == 0:
