@@ -66,14 +66,16 @@ def _first_few(texts: Sequence[str]) -> str:
 
 def launch_settings(source: str) -> dict[str, str]:
     """The launch settings in the decorators of a Triton kernel: name → value, as text."""
-    if "@triton.jit" not in source:
+    head, jit, _ = source.rpartition("@triton.jit")
+    if not jit:
         return {}
     try:
-        tree = ast.parse(source)
+        # Parsing the kernel's code takes most of the time; it comes last.
+        tree = ast.parse(f"{head}def kernel(): ...")
     except SyntaxError:
         return {}
     settings: dict[str, str] = {}
-    for node in ast.walk(tree):
+    for node in tree.body:
         if not isinstance(node, ast.FunctionDef):
             continue
         for call in node.decorator_list:
