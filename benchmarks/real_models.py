@@ -153,6 +153,7 @@ def measure(subject: str, step: str, kind: str, options: argparse.Namespace) -> 
     """One measurement, in this process; prints the seconds as JSON, see `Taken`."""
     import compilescope
     import torch
+    from compilescope.torch_api.inductor import workers
     from real_subjects import SUBJECTS
     from subjects import tiny
 
@@ -172,12 +173,11 @@ def measure(subject: str, step: str, kind: str, options: argparse.Namespace) -> 
         "run": lambda fn, args: _inspect(fn, args, options.variants, run=True),
         "shown": lambda fn, args: _inspect(fn, args, options.variants, run=True, is_shown=True),
     }
+    if options.extension:
+        workers.start_early()
     fn, args = SUBJECTS[subject](step == "training", options.layers)
     device = next(arg.device for arg in args)
     if options.extension:
-        from compilescope.torch_api.inductor import workers
-
-        workers.start_early()
         workers.wait_until_ready()
     with _empty_cache(), device:
         _inspect(*tiny(), ("python", "cpp"), run=False)
