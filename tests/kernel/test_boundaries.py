@@ -9,6 +9,8 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parents[2] / "kernel" / "compilescope"
 PRIVATE = {"_C", "_dynamo", "_functorch", "_guards", "_inductor", "_logging", "_subclasses"}
+DYNAMO_ATTRIBUTES = "_torchdynamo_"
+"""The prefix of the attributes by which Dynamo recognizes functions."""
 WITHOUT_TORCH = ["report", "comms/messages", "capture/records.py", "views"]
 
 
@@ -49,7 +51,7 @@ def imported(node: ast.AST) -> list[str]:
 
 
 def private_uses(source: str) -> list[tuple[int, str]]:
-    """Line and name of every use of one of torch's private packages."""
+    """Line and name of every use of one of torch's private packages or attributes."""
     tree = ast.parse(source)
     torches = torch_names(tree)
     uses = []
@@ -62,7 +64,19 @@ def private_uses(source: str) -> list[tuple[int, str]]:
             and node.attr in PRIVATE
         ):
             uses.append((node.lineno, f"torch.{node.attr}"))
+        if (name := spelled(node)) is not None and name.startswith(DYNAMO_ATTRIBUTES):
+            uses.append((node.lineno, name))
     return uses
+
+
+def spelled(node: ast.AST) -> str | None:
+    """The name that a node of an attribute, a keyword or a text gives."""
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    if isinstance(node, ast.keyword):
+        return node.arg
+    is_text = isinstance(node, ast.Constant) and isinstance(node.value, str)
+    return node.value if is_text else None
 
 
 def torch_imports(source: str) -> list[int]:
@@ -91,6 +105,9 @@ def files(*names: str) -> list[Path]:
         "import torch as t\nt._dynamo.reset()",
         "import torch.nn\ntorch._dynamo.reset()",
         "import importlib\nimportlib.import_module('torch._guards')",
+        "f._torchdynamo_disable",
+        "vars(f)['_torchdynamo_disable']",
+        "vars(f).update(_torchdynamo_disable=True)",
     ],
 )
 def test_a_private_use_is_found(source: str) -> None:

@@ -1,8 +1,8 @@
 """Refuses calls of the public functions from compiled code.
 
 Dynamo would trace compilescope's own code, which takes minutes. It makes a graph break at a
-function with the attribute ``_torchdynamo_disable``, which ``torch.compiler.disable`` sets, too:
-this needs no torch. The function then runs in eager, and finds that its caller is compiled.
+function that `stop_tracing` marked. The function then runs in eager, and finds that its caller is
+compiled.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ import functools
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
+
+from ..torch_api.dynamo.untraced import stop_tracing
 
 if TYPE_CHECKING:
     from ..report import CompilescopeError
@@ -31,13 +33,12 @@ def not_in_compiled_code(function: Callable[P, R]) -> Callable[P, R]:
             _refuse_compiled_caller(function.__name__)
         return function(*args, **kwargs)
 
-    _stop_tracing(called, f"compilescope.{function.__name__} is")
+    stop_tracing(called, _reason(f"compilescope.{function.__name__} is"))
     return called
 
 
-def _stop_tracing(function: Callable[..., object], subject: str) -> None:
-    reason = f"{subject} for eager code. {_WHY}. {_REMEDY}."
-    vars(function).update(_torchdynamo_disable=True, _torchdynamo_disable_msg=reason)
+def _reason(subject: str) -> str:
+    return f"{subject} for eager code. {_WHY}. {_REMEDY}."
 
 
 def _refuse_compiled_caller(name: str) -> None:
@@ -50,7 +51,7 @@ def _refuse_compiled_caller(name: str) -> None:
         raise torch.compiler.disable(_error)(name)  # type: ignore[no-untyped-call]
 
 
-_stop_tracing(_refuse_compiled_caller, "compilescope's functions are")
+stop_tracing(_refuse_compiled_caller, _reason("compilescope's functions are"))
 
 
 def _error(name: str) -> CompilescopeError:

@@ -251,7 +251,7 @@ class Fingerprint:
 
     def _function(self, function: types.FunctionType) -> str:
         name = f"{code_files.module_name(function)} {function.__qualname__}"
-        inner = vars(function).get("_torchdynamo_orig_callable")
+        inner = compiled_callable.wrapped_callable(function)
         if inner is not None and code_files.is_library(function):
             return f"wrapped {name} {_code(function.__code__)} {self.text_of(inner)}"
         parts = [

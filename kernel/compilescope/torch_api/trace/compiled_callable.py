@@ -64,6 +64,12 @@ def is_wrapper_code(code: types.CodeType) -> bool:
     return code.co_filename == _INLINE and code.co_freevars == ("fn",)
 
 
+def wrapped_callable(function: types.FunctionType) -> Callable[..., Any] | None:
+    """What a function of Dynamo's runs: of the results of `torch.compile` and its decorators."""
+    inner: Callable[..., Any] | None = vars(function).get("_torchdynamo_orig_callable")
+    return inner
+
+
 def wrapper_code_of(fn: Callable[..., Any]) -> types.CodeType | None:
     """The code of Dynamo's wrapper around the original callable, if any."""
     outer = fn.forward if isinstance(fn, eval_frame.OptimizedModule) else fn
