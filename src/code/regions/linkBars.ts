@@ -23,8 +23,8 @@ export interface IKeys {
 /**
  * Give every key that both texts have a bar.
  *
- * Launches get a color and a shape, neighbors different ones in both, so that they are told
- * apart without color too. The rest gets null: a plain bar.
+ * Launches get a color and a shape. Neighboring launches differ in color and in shape, so color
+ * alone never tells them apart. The rest gets null: a plain bar.
  *
  * @param left The left text's keys, in the order of their lines.
  * @param right The right text's keys.
