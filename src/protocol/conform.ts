@@ -438,6 +438,7 @@ export function conformDeployWay(value: unknown): void {
   o.ship_code = text(o.ship_code, 'ship_code', '');
   o.load_code = text(o.load_code, 'load_code', '');
   o.contexts = field(o.contexts, 'contexts', listOfText, emptyList);
+  o.process_settings = field(o.process_settings, 'process_settings', listOfText, emptyList);
   o.paste_code = text(o.paste_code, 'paste_code', '');
   o.cold_s = field(o.cold_s, 'cold_s', nullableNumber, none);
   o.cached_s = field(o.cached_s, 'cached_s', nullableNumber, none);

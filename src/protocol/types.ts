@@ -988,6 +988,7 @@ export interface DeployWay {
   ship_code: string;
   load_code: string;
   contexts: string[];
+  process_settings: string[];
   paste_code: string;
   cold_s: number | null;
   cached_s: number | null;

@@ -10,7 +10,11 @@ from typing import Any
 
 import torch
 
-from ..torch_api.process.float32_precision import float32_precisions, set_float32_precisions
+from ..torch_api.process.float32_precision import (
+    changed_precisions,
+    float32_precisions,
+    set_float32_precisions,
+)
 from .saved_python import Change
 
 _AUTOCAST_DEVICES = ("cpu", "cuda")
@@ -116,6 +120,25 @@ def contexts() -> list[str]:
         if torch.is_autocast_enabled(device)
     ]
     return entered
+
+
+def changed_process_settings() -> list[str]:
+    """The process-wide settings that change compiled code and are not torch's, as statements.
+
+    Examples
+    --------
+    >>> torch.use_deterministic_algorithms(True)
+    >>> changed_process_settings()
+    ['torch.use_deterministic_algorithms(True)']
+    """
+    changed = []
+    if torch.get_default_dtype() != torch.float32:
+        changed.append(f"torch.set_default_dtype({torch.get_default_dtype()})")
+    if torch.are_deterministic_algorithms_enabled():
+        warns = torch.is_deterministic_algorithms_warn_only_enabled()
+        arguments = "True, warn_only=True" if warns else "True"
+        changed.append(f"torch.use_deterministic_algorithms({arguments})")
+    return [*changed, *changed_precisions()]
 
 
 def _same_numbers(now: Any, before: Any) -> bool:

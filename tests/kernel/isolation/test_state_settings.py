@@ -7,6 +7,7 @@ import random
 import numpy as np
 import pytest
 import torch
+from compilescope.isolation.global_state import changed_process_settings
 from compilescope.isolation.user_state import preserved
 from compilescope.torch_api.process.float32_precision import float32_precisions
 
@@ -97,3 +98,38 @@ def test_precision_set_by_both_interfaces_in_turn() -> None:
     assert torch.backends.cuda.matmul.fp32_precision == "tf32"
     assert torch.backends.mkldnn.conv.fp32_precision == "tf32"
     torch.backends.fp32_precision = "none"
+
+
+@pytest.mark.usefixtures("precision")
+@pytest.mark.parametrize(
+    "settings",
+    [
+        [],
+        ["torch.set_default_dtype(torch.float64)"],
+        ["torch.use_deterministic_algorithms(True)"],
+        ["torch.use_deterministic_algorithms(True, warn_only=True)"],
+        ['torch.set_float32_matmul_precision("high")'],
+        ['torch.set_float32_matmul_precision("medium")', "torch.backends.cudnn.allow_tf32 = False"],
+        ["torch.backends.cuda.matmul.allow_tf32 = True"],
+        ['torch.backends.fp32_precision = "tf32"'],
+        ['torch.backends.cudnn.fp32_precision = "ieee"'],
+        [
+            'torch.backends.fp32_precision = "ieee"',
+            'torch.backends.cuda.matmul.fp32_precision = "tf32"',
+        ],
+        ['torch.backends.mkldnn.conv.fp32_precision = "bf16"'],
+    ],
+    ids=" ".join,
+)
+def test_changed_settings_are_written_as_the_code_that_sets_them(settings: list[str]) -> None:
+    def call() -> None:
+        exec("\n".join(settings), {"torch": torch})
+
+    with preserved(call) as snapshot:
+        call()
+        assert changed_process_settings() == settings
+        precisions = float32_precisions()
+        snapshot.restore()
+        assert changed_process_settings() == []
+        call()
+        assert float32_precisions() == precisions

@@ -144,6 +144,24 @@ def test_every_code_contains_the_modes_in_which_it_was_measured() -> None:
     assert way.contexts == []
 
 
+@pytest.mark.usefixtures("precision")
+def test_every_code_to_paste_sets_the_settings_of_the_study() -> None:
+    variant = VariantReport(name="python", requested=cs.Variant())
+    torch.set_float32_matmul_precision("high")
+    torch.use_deterministic_algorithms(True)
+    try:
+        known = candidates.candidates(Blocks(), (torch.ones(2, 8),), {}, variant)
+    finally:
+        torch.use_deterministic_algorithms(False)
+    setting = (
+        "import torch\n\ntorch.use_deterministic_algorithms(True)\n"
+        'torch.set_float32_matmul_precision("high")\n'
+    )
+    for way in known:
+        way.shipped_s = 1.0 if way.ship_code else None
+        assert paste_code(way).count(setting) == (2 if way.ship_code else 1)
+
+
 @pytest.mark.slow
 @pytest.mark.usefixtures("fresh_dynamo", "one_thread")
 def test_a_file_that_the_pasted_code_saves_serves_in_the_modes_of_the_study(

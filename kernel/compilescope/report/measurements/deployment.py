@@ -77,8 +77,8 @@ class DeployWay(Struct):
     title: str = ""
     """A description in a few words."""
     code: str = ""
-    """The code that the measuring processes ran to create ``compiled``, without its imports and
-    its `contexts`."""
+    """The code that the measuring processes ran to create ``compiled``, without its imports,
+    `contexts` and `process_settings`."""
     ship_code: str = ""
     """Code that writes the shipped files, after the first call."""
     load_code: str = ""
@@ -86,9 +86,13 @@ class DeployWay(Struct):
     contexts: list[str] = []
     """torch's modes in which its processes ran, as the contexts of a ``with`` statement:
     ``torch.no_grad()``, ``torch.autocast("cpu", dtype=torch.bfloat16)``."""
+    process_settings: list[str] = []
+    """torch's process-wide settings in its processes that differ from torch's defaults and change
+    compiled code, as statements: ``torch.set_default_dtype(torch.float64)``."""
     paste_code: str = ""
-    """All the code to paste: imports, the creation of ``compiled`` from ``model`` (for a function:
-    ``fn``), and writing and loading the shipped files, in its `contexts`."""
+    """All the code to paste: imports, `process_settings`, the creation of ``compiled`` from
+    ``model`` (for a function: ``fn``), and writing and loading the shipped files, in its
+    `contexts`."""
     cold_s: float | None = None
     """Time to the first result with empty caches (s)."""
     cached_s: float | None = None

@@ -269,7 +269,8 @@ def paste_code(way: DeployWay) -> str:
     """Code to paste: creates ``compiled``, and writes and loads the shipped files if that works."""
 
     def whole(code: str) -> str:
-        return with_imports(in_contexts(code, way.contexts))
+        settings = "".join(f"{line}\n" for line in way.process_settings)
+        return with_imports(f"{settings}{in_contexts(code, way.contexts)}")
 
     if way.shipped_s is None or way.shipped_accurate is False:
         return whole(way.code)

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from ...analysis.graphs.repeated_blocks import differing_value, is_torchs_own
-from ...isolation.global_state import contexts
+from ...isolation.global_state import changed_process_settings, contexts
 from ...report import VariantReport
 from ...report.measurements.deployment import BLOCKS, NESTED, DeployWay
 from ...report.measurements.study_choice import StudyChoice
@@ -114,6 +114,7 @@ def _subject(
         has_numbers=has_other_values(args, kwargs),
         features=frozenset(features),
         contexts=contexts(),
+        process_settings=changed_process_settings(),
         names_repeated=is_module and names_repeated_blocks(fn),
     )
 

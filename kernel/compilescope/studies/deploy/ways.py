@@ -88,6 +88,8 @@ class Subject:
     """Whether some arguments are numbers, or other values that are no tensors."""
     contexts: Sequence[str] = ()
     """torch's modes in which the processes run, as `DeployWay.contexts`."""
+    process_settings: Sequence[str] = ()
+    """torch's settings in the processes, as `DeployWay.process_settings`."""
     names_repeated: bool = False
     """Whether the model names its repeated blocks, and compiles them by itself."""
 
@@ -146,6 +148,7 @@ def ways(variant: Variant, subject: Subject) -> list[DeployWay]:
     ]
     for way in every_way:
         way.contexts = list(subject.contexts)
+        way.process_settings = list(subject.process_settings)
     return every_way
 
 

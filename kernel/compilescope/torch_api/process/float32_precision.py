@@ -24,6 +24,20 @@ _NEWER = (
     ("mkldnn", "rnn"),
 )
 """Backend and operation. What is not set itself has the value of its backend, or else of all."""
+_SETTABLE = {
+    ("generic", "all"): "torch.backends",
+    ("cuda", "all"): "torch.backends.cudnn",
+    ("cuda", "matmul"): "torch.backends.cuda.matmul",
+    ("cuda", "conv"): "torch.backends.cudnn.conv",
+    ("cuda", "rnn"): "torch.backends.cudnn.rnn",
+    ("mkldnn", "matmul"): "torch.backends.mkldnn.matmul",
+    ("mkldnn", "conv"): "torch.backends.mkldnn.conv",
+    ("mkldnn", "rnn"): "torch.backends.mkldnn.rnn",
+}
+"""The public name of each place whose precision can be set by it."""
+_UNSET = "none"
+_IN_A_NEW_PROCESS = {("cuda", "conv"): "tf32", ("cuda", "rnn"): "tf32"}
+"""What is not `_UNSET` in a new process."""
 _OLDER = 2
 _UNREADABLE = ""
 
@@ -57,6 +71,47 @@ def rounds_float32() -> bool:
     if older != _UNREADABLE:
         return older != "highest"
     return any(_newer(backend, "matmul") in ("tf32", "bf16") for backend in ("cuda", "mkldnn"))
+
+
+def changed_precisions() -> list[str]:
+    """Code that sets, in a new process, the values that this process has.
+
+    Examples
+    --------
+    >>> torch.set_float32_matmul_precision("high")
+    >>> changed_precisions()
+    ['torch.set_float32_matmul_precision("high")']
+    """
+    products, cudnn = float32_precisions()[:_OLDER]
+    code, set_by_older = [], set()
+    if products != _UNREADABLE:
+        set_by_older = {("cuda", "matmul"), ("mkldnn", "matmul")}
+        if products == "high" and _newer("mkldnn", "matmul") == _UNSET:
+            code.append("torch.backends.cuda.matmul.allow_tf32 = True")
+        elif products != "highest":
+            code.append(f'torch.set_float32_matmul_precision("{products}")')
+    if cudnn != _UNREADABLE:
+        set_by_older |= {("cuda", "conv"), ("cuda", "rnn")}
+        if cudnn == str(False):
+            code.append("torch.backends.cudnn.allow_tf32 = False")
+    return [
+        *code,
+        *(
+            f'{name}.fp32_precision = "{_newer(*place)}"'
+            for place, name in _SETTABLE.items()
+            if place not in set_by_older and _newer(*place) != _inherited(*place)
+        ),
+    ]
+
+
+def _inherited(backend: str, operation: str) -> str:
+    """What a place has unless it is set itself."""
+    above = [] if backend == "generic" else [("generic", "all")]
+    if operation != "all" and (backend, "all") in _SETTABLE:
+        above.append((backend, "all"))
+    values = [_newer(*place) for place in reversed(above)]
+    unset = _IN_A_NEW_PROCESS.get((backend, operation), _UNSET)
+    return next((value for value in values if value != _UNSET), unset)
 
 
 def _newer(backend: str, operation: str) -> str:
