@@ -21,12 +21,12 @@ from .compilation.parts import WRAPPERS
 from .contents import Contents
 from .environment import Environment
 from .errors import CompilescopeError
-from .measurements.deployment import Objective
+from .measurements.deployment import WAY_STUDIES, Objective
 from .measurements.recommendation import Recommendation, recommend
 from .measurements.sweeps import Sweep
 from .measurements.timings import Peaks
 from .overview import Overview
-from .problem import Problem, Struct
+from .problem import STUDY_FAILED, Problem, Struct
 from .provided_functions import completing, concluding, panels, renderers
 from .saving.packed_graphs import pack_compilations
 from .saving.path_checks import report_path, write_whole
@@ -302,7 +302,8 @@ class Report(Struct, kw_only=True):
         Raises
         ------
         CompilescopeError
-            No way was measured, the objective does not exist, or no way needs so little memory.
+            No way was measured, for instance since the study failed; the objective does not exist;
+            or no way needs so little memory.
 
         Examples
         --------
@@ -322,7 +323,14 @@ class Report(Struct, kw_only=True):
             for variant in studied
             for name in variant.ways_not_tried
         ]
-        return recommend(ways, objective, memory_gb, not_tried)
+        failures = [STUDY_FAILED.format(name) for name in WAY_STUDIES]
+        failed = (
+            problem
+            for variant in self.variants
+            for problem in variant.problems
+            if problem.what in failures
+        )
+        return recommend(ways, objective, memory_gb, not_tried, next(failed, None))
 
     def panel(self) -> Any:
         """The report's live panel as a widget, for notebooks other than JupyterLab.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +16,18 @@ from compilescope.analysis.figures.speedups import speedup
 from compilescope.report import Problem, Report, Subject, VariantReport
 from compilescope.report.measurements.deployment import (
     BLOCKS,
+    WAY_STUDIES,
     WAYS_SLOWER,
     WAYS_UNDECIDED,
     WRITTEN,
     DeployWay,
 )
 from compilescope.report.measurements.recommendation import counts, judge, paste_code
+from compilescope.report.problem import STUDY_FAILED
 from compilescope.report.references import refer
 from compilescope.report.saving.storage import complete
+from compilescope.studies.table import STUDIES
+from compilescope.subject.pickled_subject import REMOVE_UNPICKLABLE
 from compilescope.views.html import report as html
 from compilescope.views.rows import deploy as rows
 from compilescope.views.text import report as text
@@ -175,6 +180,23 @@ def test_what_cannot_be_recommended_says_why() -> None:
         only_slow.best()
     assert only_slow.variants[0].ways[0].best_for == []
     assert WAYS_SLOWER in rows.remarks(only_slow.variants[0])
+
+
+def test_a_failed_study_is_why_nothing_can_be_recommended() -> None:
+    lock = threading.Lock()
+    report = cs.inspect(lambda x: x + lock.locked(), (torch.ones(2),), variants="python", run=False)
+    report = cs.study(report, "deploy")
+    with pytest.raises(cs.CompilescopeError) as raised:
+        report.best()
+    problem = raised.value.problem
+    assert problem.what == "No way to deploy the call was measured."
+    assert problem.why.startswith(STUDY_FAILED.format("deploy"))
+    assert "The subject cannot be sent to another process." in problem.why
+    assert problem.remedy == REMOVE_UNPICKLABLE
+
+
+def test_the_studies_of_ways_exist() -> None:
+    assert set(WAY_STUDIES) <= set(STUDIES)
 
 
 def test_the_table_is_in_the_text_and_in_the_page() -> None:

@@ -154,6 +154,7 @@ function way(name: string, change: Partial<DeployWay>): DeployWay {
     ship_code: '',
     load_code: '',
     contexts: [],
+    process_settings: [],
     paste_code: '',
     cold_s: null,
     cached_s: null,

@@ -14,6 +14,8 @@ WHOLE = "torch.compile"
 """The way that compiles the whole call with the settings of the variant."""
 BLOCKS, NESTED = "blocks compiled", "nested region"
 """The ways that compile a model's repeated block once."""
+WAY_STUDIES = ("deploy", "blocks")
+"""The studies that measure ways to deploy."""
 Objective = Literal["latency", "cold", "balanced"]
 
 WAYS_UNDECIDED = (

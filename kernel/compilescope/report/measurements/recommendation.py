@@ -13,6 +13,7 @@ import msgspec
 
 from ..argument_checks import check_arguments, check_function
 from ..errors import CompilescopeError
+from ..problem import Problem
 from ..references import names_in_code
 from ..units import duration, size
 from .deployment import (
@@ -127,6 +128,7 @@ def recommend(
     objective: Objective,
     memory_gb: float | None,
     not_tried: Sequence[str] = (),
+    failed_study: Problem | None = None,
 ) -> Recommendation:
     """The recommended way; see `Report.best`.
 
@@ -136,12 +138,14 @@ def recommend(
         Each with its variant's name.
     not_tried
         Names of ways that were not measured and could have been.
+    failed_study
+        Why a study of the ways failed; None if none did.
 
     Raises
     ------
     CompilescopeError
-        Nothing was measured, the objective is unknown, no way fits in the memory, or all are slower
-        than eager, which is not among them.
+        Nothing was measured or the study failed, the objective is unknown, no way fits in the
+        memory, or all are slower than eager, which is not among them.
     """
     if objective not in OBJECTIVES:
         raise CompilescopeError(
@@ -157,6 +161,12 @@ def recommend(
             "No way to deploy the call can be recommended.",
             f"{failed.name} failed: {failed.problem.what}",
             failed.problem.remedy,
+        )
+    if not counted and failed_study is not None:
+        raise CompilescopeError(
+            "No way to deploy the call was measured.",
+            " ".join(filter(None, [failed_study.what, failed_study.why])),
+            failed_study.remedy,
         )
     if not counted:
         raise CompilescopeError(
