@@ -105,13 +105,14 @@ def measure(report: Report, *, variants: object = None, seconds: float = 10.0) -
     Returns
     -------
     Report
-        The same report, with the timings.
+        The same report, with the timings. A variant that could not be built has its error in
+        ``problems``.
 
     Raises
     ------
     CompilescopeError
         The report's call is not in this kernel, a variant does not exist, ``seconds`` is not
-        positive and finite, or another thread is inspecting.
+        positive and finite, none of the variants could be built, or another thread is inspecting.
 
     Examples
     --------

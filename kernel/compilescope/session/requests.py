@@ -12,6 +12,7 @@ from ..progress.progress import Progress
 from ..report import Report
 from ..report.argument_checks import check_number, check_report, check_text
 from ..report.errors import CompilescopeError
+from ..report.problem import first_error
 from ..report.variant import Variant
 from ..studies.options import names_of
 from ..studies.table import usual as usual_studies
@@ -35,14 +36,30 @@ def measure(
     Raises
     ------
     CompilescopeError
-        The report is not from this kernel, a variant does not exist, or the time is invalid.
+        The report is not from this kernel, a variant does not exist, the time is invalid, or none
+        of the variants could be built.
     """
+    names = _measure(session, report, variants, seconds, breakdown, progress)
+    _check_built(report, names, "measured")
+    return report
+
+
+def _measure(
+    session: Session,
+    report: Report,
+    variants: object,
+    seconds: float,
+    breakdown: bool,
+    progress: ProgressCallback | None,
+) -> list[str]:
+    """Measures variants, and returns their names."""
     check_number("seconds", seconds, "the seconds to measure for: 10")
     inspection = inspection_of(session, report)
     requested = _requested(inspection, variants, "measure")
-    return session.measure(
+    session.measure(
         report.subject.id, requested, seconds=seconds, breakdown=breakdown, progress=progress
     )
+    return list(requested)
 
 
 def study(
@@ -68,16 +85,28 @@ def study(
         none of the variants could be built.
     """
     names = _study(session, report, studies, variants, options, progress)
-    failed = [variant for variant in report.variants if variant.name in names]
-    if failed and all(variant.stage == "failed" for variant in failed):
-        problems = [problem for variant in failed for problem in variant.problems]
-        worst = next((problem for problem in problems if problem.severity == "error"), None)
-        raise CompilescopeError(
-            f"Nothing was studied: {', '.join(names)} could not be built.",
-            f"{worst.what} {worst.why}".rstrip(" .") + "." if worst is not None else "",
-            worst.remedy if worst is not None else "",
-        )
+    _check_built(report, names, "studied")
     return report
+
+
+def _check_built(report: Report, names: Sequence[str], done: str) -> None:
+    """Checks that at least one of the variants was built, or is eager.
+
+    Raises
+    ------
+    CompilescopeError
+        Building each of them failed; the message has the first error.
+    """
+    requested = [variant for variant in report.variants if variant.name in names]
+    if not requested or any(variant.stage != "failed" for variant in requested):
+        return
+    problems = [problem for variant in requested for problem in variant.problems]
+    first = first_error(problems)
+    raise CompilescopeError(
+        f"Nothing was {done}: {', '.join(names)} could not be built.",
+        f"{first.what} {first.why}".rstrip(" .") + "." if first is not None else "",
+        first.remedy if first is not None else "",
+    )
 
 
 def _study(
@@ -124,7 +153,7 @@ def measure_and_study(
         Whether to break down the time of a call if no study is named and it takes only seconds.
     """
     if seconds is not None:
-        measure(session, report, seconds=seconds, progress=progress)
+        _measure(session, report, None, seconds, False, progress)
     if studies:
         _study(session, report, studies, None, options, progress)
     elif breakdown and (

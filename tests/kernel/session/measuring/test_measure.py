@@ -304,3 +304,25 @@ def test_how_variants_compare_is_said_in_words() -> None:
         "measuring: cpp 1.38\u00d7 faster than eager; python no difference from eager"
     )
     assert wording.speedup(same) == "no difference"
+
+
+@pytest.mark.usefixtures("fresh_dynamo")
+def test_measuring_only_what_cannot_be_built_is_an_error() -> None:
+    def call(x: torch.Tensor) -> torch.Tensor:
+        torch._dynamo.graph_break()
+        return x + 1
+
+    whole = {"whole": cs.Variant(backend="eager", fullgraph=True)}
+    session, inspection = inspected(call, variants={**whole, **QUICK})
+    report = inspection.report
+    with pytest.raises(
+        cs.CompilescopeError,
+        match=r"Nothing was measured: whole could not be built\. Graph break with fullgraph=True",
+    ) as raised:
+        requests.measure(session, report, variants=["whole"], seconds=0.05)
+    assert raised.value.problem.remedy.startswith("Remove the `torch._dynamo.graph_break()`")
+    requests.measure(session, report, variants=["whole", "quick"], seconds=0.05)
+    assert report.variant("quick").timing is not None
+    assert report.variant("whole").timing is None
+    (problem,) = report.variant("whole").problems
+    assert problem.severity == "error"
