@@ -99,6 +99,8 @@ def compile_cell(line: str, cell: str | None = None) -> None:
                 cell=parent.get("metadata", {}).get("cellId"),
                 call=cells.line_of(parsed),
                 watched=watched,
+                studies=studies,
+                study_options=study_options,
             )
             shell.user_ns.update({magic_options.LAST: report, options.name: report})
             try:

@@ -234,7 +234,7 @@ def study_options(options: argparse.Namespace) -> dict[str, list[str]]:
         for name, text in given.items()
         if text is not None
     }
-    # The call is not known yet: whether it and its variants have such a way is checked later.
+    # The call is not known yet: whether it and its variants have such a way is checked once it is.
     check_selected_names(studies(options), selected, lambda option: option.every_name())
     return selected
 

@@ -81,24 +81,29 @@ class Session:
         cell: str | None = None,
         call: SourceLine | None = None,
         watched: RecordedCompilations | None = None,
+        studies: Sequence[str] = (),
+        study_options: Mapping[str, Sequence[str]] | None = None,
     ) -> Report:
         """Inspects a call; see `compilescope.inspect`.
 
         ``cell`` is the notebook cell's id, if there is one: a new run then keeps the results of
         earlier runs of the same call. ``call`` is the calling line. ``watched`` has what the cell
         itself compiled. ``breakdown`` also breaks down the time of a call, if that takes only
-        seconds. Failures to compile are problems of the report.
+        seconds. Failures to compile are problems of the report. ``studies`` are the studies that
+        are requested afterwards, and ``study_options`` what is selected of them.
 
         Raises
         ------
         CompilescopeError
-            An argument is used up by one call.
+            An argument is used up by one call, or an option of the studies takes no such name for
+            this call and these variants: nothing is inspected then.
         """
         requested = names.parse(names.USUAL if variants is None else variants)
         inspection = Inspection(fn, args, kwargs, cell=cell, call=call)
         if run or cell is not None:  # a cell has made the call already
             check_repeatable(inspection.args, inspection.kwargs)
         requested = inspection.with_written(fn, requested, chosen=variants is not None)
+        check_options(inspection, studies, study_options or {}, requested)
         subject = inspection.report.subject.id
         inspection.results.on_change(lambda _: self._note_change(subject))
         work = Work(build=run, breakdown=run and breakdown)

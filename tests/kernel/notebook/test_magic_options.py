@@ -126,6 +126,8 @@ def test_measuring_and_studies_come_after_the_inspection(
     line = '--measure 2.5 --study layers,deploy --ways "eager, C++ wrapper"'
     result = shell.run_cell(f"%%compile {line}\nf(1)")
     ((_, record_kernel_results, seconds, studies),) = asked
+    assert session.asked[0]["studies"] == studies
+    assert session.asked[0]["study_options"] == {"ways": ["eager", "C++ wrapper"]}
     assert record_kernel_results is shell.user_ns["_report"]
     assert (seconds, studies) == (2.5, ["layers", "deploy"])
     output = capsys.readouterr()

@@ -232,6 +232,36 @@ def test_a_wrong_selection_is_an_error_before_anything_runs(
     assert session.jobs.shown is None
 
 
+@pytest.mark.parametrize(
+    ("way", "variants"),
+    [
+        ("Python wrapper", "python"),
+        ("max-autotune", {"tuned": cs.Variant(mode="max-autotune")}),
+        (ways.REPEATED, "python"),
+    ],
+)
+def test_a_way_that_the_call_does_not_have_is_refused_before_the_inspection(
+    way: str, variants: object
+) -> None:
+    session = Session()
+    with pytest.raises(cs.CompilescopeError, match=f"ways: '{way}' is not a way to deploy this"):
+        session.inspect(
+            MODEL, CALL, variants=variants, studies=["deploy"], study_options={"ways": [way]}
+        )
+    assert session.inspections == {}
+    assert session.jobs.shown is None
+
+
+def test_a_way_of_the_settings_in_the_call_is_not_refused() -> None:
+    written = torch.compile(MODEL, dynamic=True)
+    variants = {"tuned": cs.Variant(mode="max-autotune")}
+    selected = {"ways": ["max-autotune"]}
+    report = Session().inspect(
+        written, CALL, variants=variants, run=False, studies=["deploy"], study_options=selected
+    )
+    assert len(report.variants) == 2
+
+
 def test_a_way_of_one_variant_is_a_problem_of_the_other(
     inspected: tuple[Session, Report], taken: list[str]
 ) -> None:
