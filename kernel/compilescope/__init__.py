@@ -18,7 +18,7 @@ from . import sweep as _sweep  # noqa: F401
 from . import tiers as _tiers  # noqa: F401
 from .api.inspecting import chart, inspect, measure, reproducer
 from .api.installation import configure, doctor
-from .api.reading import open_package, read_trace
+from .api.reading import load, open_package, read_trace
 from .api.recording import budget, watch, what_if
 from .api.sweeping import add_target, grid, plan_sweep, ranks, sweep
 from .api.tiering import pin_tier, tiered, tiers
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
     from .api.studying import study
     from .report import CompilescopeError, Report, Variant
-    from .report.saving.storage import load
 
 __all__ = [
     "CompilescopeError",
@@ -63,7 +62,6 @@ _LATE = {
     "CompilescopeError": ".report.errors",
     "Report": ".report",
     "Variant": ".report",
-    "load": ".report.saving.storage",
     "study": ".api.studying",
 }
 """Names that are imported on first use, so that a command imports only what it needs."""

@@ -1,4 +1,4 @@
-"""Reads files of other processes: traces and packages."""
+"""Reads files: saved reports, and traces and packages of other processes."""
 
 from __future__ import annotations
 
@@ -9,6 +9,38 @@ from .compiled_callers import not_in_compiled_code
 
 if TYPE_CHECKING:
     from ..report import Report
+
+
+@not_in_compiled_code
+def load(path: str | Path) -> Report:
+    """Reads a report that `Report.save` wrote, as JSON or as a page.
+
+    Parameters
+    ----------
+    path
+        The file: ``run.compilescope.json``, ``run.html``.
+
+    Returns
+    -------
+    Report
+        The report. Loading and viewing it needs neither torch nor the call. `measure` and `study`
+        need both.
+
+    Raises
+    ------
+    CompilescopeError
+        The file does not exist or cannot be read, is not a report, is damaged, or was written by a
+        newer compilescope.
+
+    Examples
+    --------
+    >>> path = report.save(folder / "run.compilescope.json")
+    >>> cs.load(path).subject.name
+    'fn'
+    """
+    from ..report.saving import storage
+
+    return storage.load(path)
 
 
 @not_in_compiled_code

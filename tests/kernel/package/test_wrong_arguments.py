@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import types
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -165,7 +166,12 @@ def inspecting(x: torch.Tensor) -> torch.Tensor:
     return x + 1
 
 
-@pytest.mark.parametrize("function", [watching, inspecting])
+def loading(x: torch.Tensor) -> torch.Tensor:
+    cs.load("run.compilescope.json")
+    return x + 1
+
+
+@pytest.mark.parametrize("function", [watching, inspecting, loading])
 def test_a_call_from_compiled_code_is_refused_and_not_traced(
     function: Callable[..., torch.Tensor],
 ) -> None:
@@ -180,7 +186,7 @@ def test_a_call_from_compiled_code_is_refused_and_not_traced(
 
 
 def test_every_public_function_is_marked_for_dynamo() -> None:
-    functions = [vars(cs)[name] for name in cs.__all__ if name in vars(cs)]
-    public = [f for f in functions if getattr(f, "__module__", "").startswith("compilescope.api.")]
+    members = (getattr(cs, name) for name in cs.__all__)
+    public = [member for member in members if isinstance(member, types.FunctionType)]
     assert len(public) >= 18
     assert all(map(is_untraced, public))

@@ -43,31 +43,7 @@ _START = 1024
 
 
 def load(path: str | Path) -> Report:
-    """Reads a report that `Report.save` wrote, as JSON or as a page.
-
-    Parameters
-    ----------
-    path
-        The file: ``run.compilescope.json``, ``run.html``.
-
-    Returns
-    -------
-    Report
-        The report. Loading and viewing it needs neither torch nor the call. `measure` and `study`
-        need both.
-
-    Raises
-    ------
-    CompilescopeError
-        The file does not exist or cannot be read, is not a report, is damaged, or was written by a
-        newer compilescope.
-
-    Examples
-    --------
-    >>> path = report.save(folder / "run.compilescope.json")
-    >>> cs.load(path).subject.name
-    'fn'
-    """
+    """Reads a report that `Report.save` wrote; see `compilescope.load`."""
     file = given_path(path, _WHAT)
     with reading(file, _WHAT):
         if file.exists() and not file.is_file():
