@@ -68,7 +68,8 @@ class VariantReport(Struct):
     warm_compile_time: CompileTime | None = None
     """The first call repeated with a fresh Dynamo and the caches that the first one filled."""
     breaks: list[DistinctBreak] = []
-    """Each distinct graph break once, the costliest first (`DistinctBreak.ended_us`)."""
+    """Each distinct graph break once, the most frequent first; those that waste no compile time
+    (`DistinctBreak.ended_us`) are last."""
     timing: Timing | None = None
     """The latency of later calls; None until the variant is timed."""
     has_backward: bool = False

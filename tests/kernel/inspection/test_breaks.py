@@ -171,17 +171,20 @@ def test_the_same_breaks_are_seen_by_watching(results: list[DistinctBreak]) -> N
     assert set(by_line(watched(six))) == set(by_line(results))
 
 
-def test_the_costliest_break_is_first() -> None:
-    costs = [(None, 1), (5.0, 1), (5.0, 3)]
-    cause = Break(reason="graph break")
-    breaks = [DistinctBreak(cause=cause, ended_us=cost, count=count) for cost, count in costs]
-    variant = VariantReport(name="python", requested=Variant(), breaks=breaks)
+@pytest.mark.parametrize("times_us", [(5.0, 9.0), (9.0, 5.0)])
+def test_the_order_is_that_of_the_call_whatever_was_measured(times_us: tuple[float, float]) -> None:
+    causes = [Break(reason=reason) for reason in ("branch", "first", "second", "in a loop")]
+    branch, first, second, loop = (DistinctBreak(cause=cause, after_us=0.0) for cause in causes)
+    first.ended_us, second.ended_us = times_us
+    loop.ended_us, loop.count = 1.0, 3
+    variant = VariantReport(
+        name="python",
+        requested=Variant(),
+        compilations=[Compilation(id="0/0", breaks=causes)],
+        breaks=[second, branch, first, loop],
+    )
     complete_breaks(variant)
-    assert [(graph_break.ended_us, graph_break.count) for graph_break in variant.breaks] == [
-        (5.0, 3),
-        (5.0, 1),
-        (None, 1),
-    ]
+    assert variant.breaks == [loop, first, second, branch]
 
 
 def test_the_cost_is_that_of_lost_attempts_alone() -> None:

@@ -212,7 +212,6 @@ def against_breaks(variant: VariantReport, report: Report) -> Iterator[Ranked]:
     """Suggestions against graph breaks: one for each, and one for all at a line of output."""
     has_backward = any(calls_backward(graph_break.cause) for graph_break in variant.breaks)
     breaks = [graph_break for graph_break in variant.breaks if not is_by_design(graph_break.cause)]
-    breaks = _in_order(breaks, variant)
     for graph_break, *others in _by_output(breaks):
         where = graph_break.cause.where
         which = f"{len(others) + 1} graph breaks" if others else "graph break"
@@ -250,15 +249,8 @@ def against_breaks(variant: VariantReport, report: Report) -> Iterator[Ranked]:
 
 
 _ATTEMPT_S = 0.2
-"""What an attempt that a break ends counts as in its rank. Its own time was measured once: ranks by
-it would change with each variant."""
-
-
-def _in_order(breaks: Iterable[DistinctBreak], variant: VariantReport) -> list[DistinctBreak]:
-    """The breaks as they first occurred, which does not depend on the time of an attempt."""
-    keys = [break_key(each) for compilation in variant.compilations for each in compilation.breaks]
-    first = {key: position for position, key in reversed(list(enumerate(keys)))}
-    return sorted(breaks, key=lambda each: first.get(break_key(each.cause), len(keys)))
+"""What an attempt that a break ends counts as in its rank, whatever its own time was: as in
+`most_frequent_first`."""
 
 
 def _wasted_s(graph_break: DistinctBreak, report: Report) -> float:

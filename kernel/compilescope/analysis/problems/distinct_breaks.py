@@ -14,7 +14,7 @@ _Key = tuple[str, str, int]
 
 
 def distinct_breaks(compilations: Sequence[Compilation]) -> list[DistinctBreak]:
-    """Collect the breaks, the costliest first; also sets where each was resumed (`Break.resumed`).
+    """Collect the breaks, `most_frequent_first`; also sets where each resumed (`Break.resumed`).
 
     Parameters
     ----------
@@ -43,18 +43,26 @@ def distinct_breaks(compilations: Sequence[Compilation]) -> list[DistinctBreak]:
             is_whole = skips_frame(graph_break, compilation.frame)
             if graph_break.eager and (is_whole or not order.compiled_inside(graph_break, index)):
                 distinct[key].eager[graph_break.eager] = None
-    return costliest_first(collected.finished() for collected in distinct.values())
+    finished = (collected.finished() for collected in distinct.values())
+    return most_frequent_first(finished, compilations)
 
 
-def costliest_first(breaks: Iterable[DistinctBreak]) -> list[DistinctBreak]:
-    """Sort breaks by their cost in compile time, then by occurrences; those without are last."""
+def most_frequent_first(
+    breaks: Iterable[DistinctBreak], compilations: Sequence[Compilation]
+) -> list[DistinctBreak]:
+    """Sort breaks by how often they occur, then as they first occurred in the compilations.
+
+    Those that waste no compile time are last. Times are measured once: an order by them would
+    differ between variants with the same breaks.
+    """
+    keys = [break_key(each) for compilation in compilations for each in compilation.breaks]
+    first = {key: position for position, key in reversed(list(enumerate(keys)))}
     return sorted(
         breaks,
-        key=lambda graph_break: (
-            -1.0 if graph_break.ended_us is None else graph_break.ended_us,
-            graph_break.count,
+        key=lambda each: (
+            -each.count if each.ended_us else 0,
+            first.get(break_key(each.cause), len(keys)),
         ),
-        reverse=True,
     )
 
 
@@ -62,7 +70,7 @@ def complete_breaks(variant: VariantReport) -> None:
     """Fill `VariantReport.breaks` from the compilations, or complete what an earlier file has."""
     if variant.breaks:
         _complete_times(variant)
-        variant.breaks = costliest_first(variant.breaks)
+        variant.breaks = most_frequent_first(variant.breaks, variant.compilations)
         for graph_break in variant.breaks:
             if not graph_break.advice:
                 graph_break.advice = advice_lines(graph_break.cause)

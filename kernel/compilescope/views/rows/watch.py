@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ...analysis.figures.counts import break_count, is_recompile, recompile_count
 from ...analysis.figures.outcome_words import outcome_counts_of, outcome_words
 from ...analysis.problems.breaks import frame_name, plain_function
-from ...analysis.problems.distinct_breaks import costliest_first
+from ...analysis.problems.distinct_breaks import most_frequent_first
 from ...report import Compilation, DistinctBreak, Recompile, Report
 from .. import wording
 from .table import Column, Table
@@ -60,14 +60,15 @@ def causes(report: Report) -> list[tuple[str, str]]:
             function = plain_function(frame.function) if frame else "an unknown frame"
             recompiles.setdefault(function, []).append(compilation.recompile)
     often = sorted(recompiles.items(), key=lambda item: -len(item[1]))
-    costly = costliest_first(
-        graph_break for variant in report.variants for graph_break in variant.breaks
+    breaks = most_frequent_first(
+        (graph_break for variant in report.variants for graph_break in variant.breaks),
+        report.compilations,
     )
     return [
         *(("Recompiled:", _recompiled(*function)) for function in often[:_CAUSES]),
         *_more_row(len(often) - _CAUSES, "function", "recompiled"),
-        *(("Graph break:", _broken(graph_break)) for graph_break in costly[:_CAUSES]),
-        *_more_row(len(costly) - _CAUSES, "graph break"),
+        *(("Graph break:", _broken(graph_break)) for graph_break in breaks[:_CAUSES]),
+        *_more_row(len(breaks) - _CAUSES, "graph break"),
     ]
 
 
