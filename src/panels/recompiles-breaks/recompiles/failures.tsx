@@ -24,7 +24,7 @@ export function Failures(props: {
   return (
     <div className="jp-Compilescope-scroll">
       <table
-        className="jp-Compilescope-failures"
+        className="jp-Compilescope-values jp-Compilescope-failures"
         aria-label={trans.__('What failed')}
       >
         <TableHead

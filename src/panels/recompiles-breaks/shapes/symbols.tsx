@@ -17,7 +17,7 @@ export function Symbols(props: {
   return (
     <div className="jp-Compilescope-scroll jp-Compilescope-symbols">
       <table
-        className="jp-Compilescope-failures"
+        className="jp-Compilescope-values"
         aria-label={trans.__('Symbols of dynamic sizes')}
       >
         <TableHead
