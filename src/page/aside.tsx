@@ -11,8 +11,8 @@ import type { ViewTarget } from '../panels/views';
 import type { ISubjectModel } from '../interfaces/subject';
 
 /**
- * What the sidebar tells of a report: variants, times, tiers, problems. On a phone it
- * is one line until it is opened: the Overview tells the same.
+ * What the sidebar tells of a report: variants, times, tiers, problems. Below the views,
+ * in a narrow window, it is one line until it is opened: the Overview tells the same.
  */
 export class Aside extends ReactWidget {
   constructor(

@@ -4,7 +4,7 @@ import { Widget } from '@lumino/widgets';
 import { SubjectModel } from '../../../src/model/subject';
 import { Aside } from '../../../src/page/aside';
 
-it('is folded on a phone until it is opened', async () => {
+it('is folded in a narrow window until it is opened', async () => {
   const trans = nullTranslator.load('compilescope');
   const aside = new Aside(new SubjectModel(), trans, jest.fn());
   Widget.attach(aside, document.body);

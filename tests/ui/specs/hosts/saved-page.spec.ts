@@ -458,6 +458,51 @@ test('fits a narrow window', async ({ page }) => {
   await takePicture(page, 'saved-page-narrow');
 });
 
+test('is one line of variants below the views until it is opened', async ({
+  page
+}) => {
+  await page.goto(savePage('training'));
+  const aside = page.getByRole('complementary', {
+    name: 'Variants and problems'
+  });
+  const height = () => aside.evaluate(node => node.clientHeight);
+  for (const width of [420, 700, 850]) {
+    await page.setViewportSize({ width, height: 900 });
+    await expect(aside.getByRole('button', { expanded: false })).toBeVisible();
+    await expect.poll(height).toBeLessThan(40);
+    // The chart of latencies has room or none: the head is a line or two.
+    const head = page.getByRole('region', { name: 'Results' }).locator('thead');
+    await expect
+      .poll(() => head.evaluate(node => node.clientHeight))
+      .toBeLessThan(50);
+  }
+  await aside.getByRole('button', { expanded: false }).click();
+  await expect.poll(height).toBeGreaterThan(300);
+  await expect(aside.getByText('C++ wrapper')).toBeVisible();
+  await page.setViewportSize({ width: 1000, height: 900 });
+  await expect(aside.getByRole('button', { expanded: true })).toBeHidden();
+});
+
+test('shows symbols of sizes as a table in a narrow window, too', async ({ page }) => {
+  await page.setViewportSize({ width: 420, height: 800 });
+  await page.goto(`${savePage('recompiles')}#view=recompiles`);
+  await page
+    .getByRole('combobox', { name: 'Variant' })
+    .selectOption('in the cell');
+  await page.getByRole('combobox', { name: 'Compilation' }).selectOption('0/1');
+  const table = page.getByRole('table', { name: 'Symbols of dynamic sizes' });
+  await expect(table.getByRole('columnheader')).toHaveText([
+    'Symbol',
+    'Stands for',
+    'Compiled with',
+    'Range',
+    'Line'
+  ]);
+  for (const head of await table.getByRole('columnheader').all()) {
+    await expect(head).toHaveCSS('display', 'table-cell');
+  }
+});
+
 test('has the rules of its style sheets win as in JupyterLab', async ({
   page
 }) => {
