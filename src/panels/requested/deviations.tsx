@@ -1,6 +1,6 @@
 import * as React from 'react';
 import type { Effective, VariantReport } from '../../protocol/types';
-import { Badge, SourceLink } from '../common';
+import { Badge, CodeBlock, SourceLink } from '../common';
 import type { IViewContext } from '../views';
 import { Prose } from './prose';
 import type { ISetting } from './settings';
@@ -48,7 +48,7 @@ function Deviation(props: {
 }): JSX.Element {
   const { setting, effective, names, context } = props;
   const { trans } = context;
-  const { requested, actual, why, remedy, operators, where } = effective;
+  const { requested, actual, why, remedy, code, operators, where } = effective;
   const [isWhole, setWhole] = React.useState(false);
   const shown = isWhole ? operators : operators.slice(0, MAX_OPERATORS);
   return (
@@ -99,7 +99,8 @@ function Deviation(props: {
           <span className="jp-Compilescope-muted">
             {trans.__('What to change:')}
           </span>{' '}
-          <Prose text={remedy} trans={trans} isRemedy />
+          <Prose text={remedy} trans={trans} isRemedy={!code} />
+          {code && <CodeBlock code={code} trans={trans} />}
         </div>
       )}
     </article>

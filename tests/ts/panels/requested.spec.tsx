@@ -141,6 +141,18 @@ describe('RequestedBody', () => {
     expect(code.textContent).toBe('torch.compile(f)');
   });
 
+  it('shows the code of a remedy once, in full', async () => {
+    const code =
+      'torch._inductor.config.freezing = True\nwith torch.no_grad():\n    compiled(x)';
+    const freezing = effective('freezing', 'on', 'off', {
+      remedy: 'Call it in a block `with torch.no_grad():`.',
+      code
+    });
+    await show([variantReport('python', { effective: [freezing] })]);
+    const blocks = page.all('.jp-Compilescope-remedy pre');
+    expect(blocks.map(({ textContent }) => textContent)).toEqual([code]);
+  });
+
   it('says in words which cell of the table differs', async () => {
     await show([PYTHON, CPP]);
     const row = page.all('table')[0].querySelectorAll('tbody tr')[0];

@@ -483,7 +483,9 @@ test('is one line of variants below the views until it is opened', async ({
   await expect(aside.getByRole('button', { expanded: true })).toBeHidden();
 });
 
-test('shows symbols of sizes as a table in a narrow window, too', async ({ page }) => {
+test('shows symbols of sizes as a table in a narrow window, too', async ({
+  page
+}) => {
   await page.setViewportSize({ width: 420, height: 800 });
   await page.goto(`${savePage('recompiles')}#view=recompiles`);
   await page
