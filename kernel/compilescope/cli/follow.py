@@ -9,12 +9,13 @@ import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from ..analysis.problems.failed_records import BACKWARD_METRICS
 from ..readers.lazy_trace import ProcessLog, Trace
 from ..readers.log_files import is_log, is_of_rank
 from ..readers.outlines import Events
 from ..readers.trace_summary import backward_line, compilation_lines
 from ..report.errors import CompilescopeError
-from ..report.subjects.traces import CompilationLine
+from ..report.subjects.traces import BackwardLine, CompilationLine
 from . import files, trace_text
 from .terminal import Paint
 
@@ -112,7 +113,7 @@ class _Follower:
                 continue
             printed = self._printed.setdefault(log, set())
             without_backward = self._without_backward.setdefault(log, set())
-            has_backward = bool(events.metrics("bwd_compilation_metrics"))
+            has_backward = bool(events.metrics(BACKWARD_METRICS))
             if events.id not in printed:
                 printed.add(events.id)
                 ended.setdefault(log.name, set()).add(events.id)
@@ -142,7 +143,9 @@ class _Follower:
         lines.sort(key=lambda line: line.started_s or 0.0)
         self._clear_status()
         for line in lines:
-            self._print(line, why.get((line.process, line.id), ""))
+            # Of a backward that was compiled, a problem is its forward's.
+            is_its_own = line.outcome != "compiled" or not isinstance(line, BackwardLine)
+            self._print(line, why.get((line.process, line.id), "") if is_its_own else "")
         sys.stdout.flush()
 
     def show_unfinished(self) -> None:

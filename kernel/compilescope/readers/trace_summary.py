@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from ..analysis.figures.counts import recompile_count
 from ..analysis.figures.trace_words import add_process_words
-from ..analysis.problems.failed_records import restart_reasons
+from ..analysis.problems.failed_records import BACKWARD_METRICS, outcome_of, restart_reasons
 from ..capture.logged_values import compile_time_s, finite
 from ..report import Compilation, VariantReport
 from ..report.subjects.traces import (
@@ -102,14 +102,15 @@ def backward_line(compilation: Compilation, process: str, events: Events) -> Bac
     events
         What torch logged of it.
     """
-    metrics = events.metrics("bwd_compilation_metrics")
+    metrics = events.metrics(BACKWARD_METRICS)
+    own = [record for record in events.records if record.event == BACKWARD_METRICS]
     return BackwardLine(
         id=compilation.id,
         process=process,
         frame=compilation.frame,
         started_s=finite(metrics.get("start_time")),
         duration_s=compile_time_s(metrics),
-        outcome=compilation.outcome,
+        outcome=outcome_of(own),
     )
 
 

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from compilescope.cli import main
 
+from ..readers.written_logs import record
+
 TRACES = Path(__file__).resolve().parents[2] / "data" / "traces"
 LIMIT = TRACES / "cpu-torch2.13-limit.log.gz"
 TRAINING = TRACES / "h200-torch2.11-train_mlp_python.log.gz"
@@ -78,6 +80,52 @@ def test_a_backward_is_printed_when_it_is_compiled_and_its_forward_before(
         assert "backward" not in first
         assert then.strip().startswith("+3.0 s    1.18 s  0/0  ")
         assert then.endswith("  backward")
+
+
+FAILED = {"fail_type": "torch._inductor.exc.LoweringException", "fail_reason": "no such op"}
+HIDDEN = {**FAILED, "config_suppress_errors": True}
+
+
+@pytest.mark.parametrize(
+    ("forward", "backward", "outcomes"),
+    [
+        ({}, FAILED, [("compiled", False), ("failed", True)]),
+        (HIDDEN, {}, [("eager", False), ("compiled", True)]),
+    ],
+    ids=["the backward fails", "the forward ran in eager"],
+)
+def test_the_outcome_of_a_backward_is_its_own(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    forward: dict[str, object],
+    backward: dict[str, object],
+    outcomes: list[tuple[str, bool]],
+) -> None:
+    ids = {"frame_id": 0, "frame_compile_id": 0, "attempt": 0}
+    path = tmp_path / "growing.log"
+    path.write_bytes(
+        record("dynamo_start", detail={"stack": []}, **ids)
+        + record("compilation_metrics", detail=forward, **ids)
+        + record("torch_version", detail={})
+    )
+    rest = [record("bwd_compilation_metrics", detail=backward, **ids), None]
+
+    def sleep(seconds: float) -> None:
+        written = rest.pop(0)
+        if written is None:
+            raise KeyboardInterrupt
+        with path.open("ab") as file:
+            file.write(written)
+
+    monkeypatch.setattr("compilescope.cli.follow.time.sleep", sleep)
+    assert main(["trace", str(path), "--follow", "--json"]) == 0
+    lines = []
+    for text in capsys.readouterr().out.splitlines():
+        if text.startswith('{"id"'):
+            line = json.loads(text)
+            lines.append((line.get("outcome", "compiled"), line.get("backward", False)))
+    assert lines == outcomes
 
 
 def test_a_rank_is_followed_from_before_its_log_exists(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+import msgspec
+
 from ...report import Failure, Recompile
 from .compiled_values import Values
 from .failed_guard import keys_only_in
@@ -18,6 +20,15 @@ _OF_GRADIENTS = re.compile(r"Autograd\w*|Autocast\w*|ADInplaceOrView|no others")
 _RANGE = re.compile(r"\d+ to \d+|at (?:least|most) \d+|not \d+")
 _AT_LEAST_TWO = "at least 2"
 _FLAGS = {"True", "False"}
+_GLOBAL_FLAGS = {
+    "torch_function",
+    "deterministic_algorithms",
+    "deterministic_algorithms_warn_only",
+    "allow_tf32",
+    "allow_fp16_reduce",
+    "allow_bf16_reduce",
+}
+"""torch's names of global states with two values, besides those that `_modes` knows."""
 BACKENDS = (
     "The function is compiled with two backends or modes: normal if you compare them; otherwise "
     "compile it once."
@@ -38,10 +49,22 @@ def is_avoidable(recompile: Recompile) -> bool:
     """
     if recompile.advice:
         return recompile.advice[0].kind not in SAVES_NOTHING
-    failures = recompile.failures or [
-        read_failure(reason, {}, Values((), {})) for reason in recompile.reasons
-    ]
+    failures = recompile.failures or list(map(_failure_of, recompile.reasons))
     return not failures or not all(normal_recompile([failure]) for failure in failures)
+
+
+def _failure_of(reason: str) -> Failure:
+    """What torch's message alone tells of a failed guard: a flag that changed has the other value.
+
+    The new value of a guard on a value is not in the message, and neither value of a global state.
+    """
+    failure = read_failure(reason, {}, Values((), {}))
+    if failure.kind == "global_state" and failure.guard.removeprefix(_STATE) in _GLOBAL_FLAGS:
+        return msgspec.structs.replace(failure, old="True", new="False")
+    if failure.old in _FLAGS and not failure.new:
+        (other,) = _FLAGS - {failure.old}
+        return msgspec.structs.replace(failure, new=other)
+    return failure
 
 
 def normal_recompile(changes: Sequence[Failure]) -> str:

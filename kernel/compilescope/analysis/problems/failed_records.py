@@ -9,7 +9,8 @@ from ...capture.records import Record
 from ...report.compilation.artifacts import Outcome
 from ...torch_api.trace.artifact_names import RAISES
 
-METRICS = ("compilation_metrics", "bwd_compilation_metrics")
+BACKWARD_METRICS = "bwd_compilation_metrics"
+METRICS = ("compilation_metrics", BACKWARD_METRICS)
 FAKE_KERNELS = ("missing_fake_kernel", "mismatched_fake_kernel")
 """What torch logs of operators while ``draft_export`` compares them with what they compute."""
 RECOMPILE_LIMIT = "recompile limit exceeded"

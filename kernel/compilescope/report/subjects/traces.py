@@ -46,7 +46,7 @@ class CompilationLine(Struct):
 class BackwardLine(CompilationLine):
     """The backward of a compilation whose forward has a line of its own.
 
-    torch compiles it when it first runs. ``started_s`` and ``duration_s`` are its own.
+    torch compiles it when it first runs. ``started_s``, ``duration_s`` and ``outcome`` are its own.
     """
 
     backward: bool = True

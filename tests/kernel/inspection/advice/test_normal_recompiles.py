@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from compilescope.analysis.guards.compiled_values import Values
 from compilescope.analysis.guards.expected_recompiles import BACKENDS as BACKENDS_DIFFER
-from compilescope.analysis.guards.expected_recompiles import normal_recompile
+from compilescope.analysis.guards.expected_recompiles import is_avoidable, normal_recompile
 from compilescope.analysis.guards.parse_reason import read_failure
 from compilescope.analysis.guards.recompile_words import describe
-from compilescope.report import Failure
+from compilescope.report import Failure, Recompile
 
-from .recompiling_programs import LENGTH, MODE, Program, advice_of, run, suggestions_of
+from .recompiling_programs import LENGTH, MODE, SIZES, Program, advice_of, run, suggestions_of
 
 pytestmark = pytest.mark.usefixtures("settings_kept")
 
@@ -44,6 +44,10 @@ BACKENDS = Program(
     "def f(x):\n    return x.sin()\nnarrow, wide = torch.ones(3), torch.ones(4)",
     "compiled(narrow)\nother(narrow)\nother(wide)",
     "compiled = torch.compile(f, backend='eager')\nother = torch.compile(f, backend='aot_eager')",
+)
+DETERMINISTIC = Program(
+    "def f(x):\n    return x.sin()\nx = torch.ones(2)",
+    "for on in (True, False):\n    torch.use_deterministic_algorithms(on)\n    compiled(x)",
 )
 BRANCH = Program(
     "def f(x):\n    return x.sin() if x.shape[0] > 10 else x.cos()",
@@ -80,6 +84,26 @@ def test_a_compilation_for_each_kind_of_call_needs_no_change(
     (suggestion,) = suggestions_of(ran)
     assert suggestion.what.startswith(f"No change needed for {what}")
     assert (suggestion.why, suggestion.code, suggestion.gain) == (why, "", "")
+
+
+@pytest.mark.parametrize(
+    ("program", "avoidable"),
+    [
+        (TRAINED, False),
+        (AUTOCAST, False),
+        (FLAG, False),
+        (DETERMINISTIC, False),
+        (BRANCH, False),
+        (SIZES, True),
+    ],
+    ids=["training", "autocast", "flag", "deterministic", "branch", "sizes"],
+)
+def test_torchs_messages_alone_tell_what_is_normal(program: Program, avoidable: bool) -> None:
+    ran = run(program.define, program.compile, program.calls)
+    (recompile,) = [each.recompile for each in ran.compilations if each.recompile is not None]
+    assert is_avoidable(recompile) == avoidable
+    # As a reader of a trace's outlines has it.
+    assert is_avoidable(Recompile(reasons=recompile.reasons)) == avoidable
 
 
 def test_another_backend_is_normal_and_removes_no_other_recompile() -> None:
