@@ -25,7 +25,7 @@ from compilescope.analysis.guards.guard_tree import parse_guards
 from compilescope.guards.reported_costs import SECONDS
 from compilescope.measure.guard_costs import measure_guards
 from compilescope.torch_api.guards import guard_managers as guard_keeping
-from compilescope.torch_api.guards.guard_managers import KeptGuards, keeping
+from compilescope.torch_api.guards.guard_managers import KeptGuards, collecting_guards
 
 
 def main() -> None:
@@ -40,7 +40,7 @@ def main() -> None:
     compiled = torch.compile(summed, backend="eager")
     kept_guards: list[KeptGuards] = []
     start = time.perf_counter()
-    with keeping(kept_guards.append, values=True):
+    with collecting_guards(kept_guards.append, values=True):
         compiled(tensors)
     whole = time.perf_counter() - start
     guards = kept_guards[0]

@@ -186,10 +186,10 @@ export interface ISubjectModel extends IDisposable, IMeasuring, ISweeping {
   run(): Promise<void>;
 
   /**
-   * Goes on with what was stopped: generates the code that was asked for last,
+   * Resumes what was stopped: generates the code that was asked for last,
    * or builds and times.
    */
-  goOn(): Promise<void>;
+  resume(): Promise<void>;
 
   /**
    * Stops the job.

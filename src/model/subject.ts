@@ -189,7 +189,7 @@ export class SubjectModel extends ModelWatching implements ISubjectModel {
     this._requestedVariants.show(this._report, name);
   }
 
-  async goOn(): Promise<void> {
+  async resume(): Promise<void> {
     const variant = this._requestedVariants.unfinishedOf(this.job?.id);
     if (variant) {
       this.setRequested(variant);

@@ -79,7 +79,7 @@ export class Aside extends ReactWidget {
     goTo: ({ file, line }) =>
       this._model.select({ source: { file, line }, origin: this }),
     run: this._nothing,
-    goOn: this._nothing,
+    resume: this._nothing,
     runAgain: this._nothing,
     cancel: this._nothing,
     openView: (view, variant) => {

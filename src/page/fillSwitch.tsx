@@ -1,7 +1,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { ReactWidget } from '@jupyterlab/ui-components';
 import * as React from 'react';
-import type { FromPanel, ILook, ToPanel } from '../protocol/portMessages';
+import type { FromPanel, IAppearance, ToPanel } from '../protocol/portMessages';
 
 /**
  * The switch between a place in a cell's output and the whole window.
@@ -9,21 +9,21 @@ import type { FromPanel, ILook, ToPanel } from '../protocol/portMessages';
 export class FillSwitch extends ReactWidget {
   /**
    * @param _port - Leads to who shows the page, and says what fills the window.
-   * @param look - Whether the page does at first, and can.
+   * @param appearance - Whether the page does at first, and can.
    * @param _trans - Translates.
    */
   constructor(
     private _port: MessagePort,
-    look: ILook,
+    appearance: IAppearance,
     private _trans: TranslationBundle
   ) {
     super();
-    this._isFull = look.isFull;
-    this.setHidden(!look.canFill);
+    this._isFull = appearance.isFull;
+    this.setHidden(!appearance.canFill);
     _port.addEventListener('message', ({ data }: MessageEvent) => {
       const message = data as ToPanel;
-      if (message.kind === 'look') {
-        this._isFull = message.look.isFull;
+      if (message.kind === 'appearance') {
+        this._isFull = message.appearance.isFull;
         this.update();
       }
     });

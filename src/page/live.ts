@@ -3,7 +3,7 @@ import { Signal } from '@lumino/signaling';
 import { download } from '../download';
 import { SubjectModel } from '../model/subject';
 import { PortConnection } from '../protocol/port';
-import type { ILook, ToPanel } from '../protocol/portMessages';
+import type { IAppearance, ToPanel } from '../protocol/portMessages';
 import { Sidebar } from '../panels/sidebar';
 import { FillSwitch } from './fillSwitch';
 import { fillPage } from './frame';
@@ -19,7 +19,7 @@ export function showLive(): void {
   whenConnected(fill);
 }
 
-function fill(port: MessagePort, look: ILook): void {
+function fill(port: MessagePort, appearance: IAppearance): void {
   const trans = nullTranslator.load('jupyterlab_compilescope');
   const model = new SubjectModel();
   const shell = shellOf(model, trans);
@@ -32,18 +32,18 @@ function fill(port: MessagePort, look: ILook): void {
     }
   });
   sidebar.addClass('jp-Compilescope-page-aside');
-  setDark(look.isDark);
+  setDark(appearance.isDark);
   port.addEventListener('message', ({ data }: MessageEvent) => {
     const message = data as ToPanel;
-    if (message.kind === 'look') {
-      setDark(message.look.isDark);
+    if (message.kind === 'appearance') {
+      setDark(message.appearance.isDark);
     }
   });
   fillPage(
     [
       new Header({ model, created: '', trans }),
       shell.pickers,
-      new FillSwitch(port, look, trans)
+      new FillSwitch(port, appearance, trans)
     ],
     sidebar,
     shell,

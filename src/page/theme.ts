@@ -12,12 +12,12 @@ export class Theme {
    */
   constructor(private _changed: () => void) {
     this._dark.addEventListener('change', () => this._apply());
-    whenConnected((port, look) => {
-      this._follow(look.isDark);
+    whenConnected((port, appearance) => {
+      this._follow(appearance.isDark);
       port.onmessage = ({ data }: MessageEvent) => {
         const message = data as ToPanel;
-        if (message.kind === 'look') {
-          this._follow(message.look.isDark);
+        if (message.kind === 'appearance') {
+          this._follow(message.appearance.isDark);
         }
       };
     });

@@ -3,7 +3,7 @@ import type { Request, ToWidget } from './types';
 /**
  * How the notebook looks that a panel stands in.
  */
-export interface ILook {
+export interface IAppearance {
   readonly isDark: boolean;
 
   /**
@@ -45,14 +45,14 @@ export type ToPanel =
    * The kernel may be gone, or back.
    */
   | { kind: 'check' }
-  | { kind: 'look'; look: ILook };
+  | { kind: 'appearance'; appearance: IAppearance };
 
 /**
  * The message to a panel's window that brings its port.
  */
 export interface IConnect {
   readonly kind: 'compilescope-connect';
-  readonly look: ILook;
+  readonly appearance: IAppearance;
 }
 
 /**

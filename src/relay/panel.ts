@@ -108,7 +108,7 @@ export class PanelView {
     port1.onmessage = event => this._onPanel(event.data as FromPanel);
     const message: IConnect = {
       kind: 'compilescope-connect',
-      look: this._lookOf()
+      appearance: this._appearanceOf()
     };
     this._frame.contentWindow?.postMessage(message, '*', [port2]);
   }
@@ -155,7 +155,7 @@ export class PanelView {
     this._port?.postMessage(message);
   }
 
-  private _lookOf(): IConnect['look'] {
+  private _appearanceOf(): IConnect['appearance'] {
     return {
       isDark: isDark(this._parent),
       isFull: this._isFull,
@@ -165,7 +165,7 @@ export class PanelView {
   }
 
   private _postLook(): void {
-    this._post({ kind: 'look', look: this._lookOf() });
+    this._post({ kind: 'appearance', appearance: this._appearanceOf() });
   }
 
   /**

@@ -30,7 +30,7 @@ from ..torch_api.dynamo.compiled_graphs import KeptLayers
 from ..torch_api.dynamo.disabled_compile import other_backend, turned_off
 from ..torch_api.dynamo.process_state import begin
 from ..torch_api.failures import failures
-from ..torch_api.guards.guard_managers import KeptGuards, keeping
+from ..torch_api.guards.guard_managers import KeptGuards, collecting_guards
 from ..torch_api.inductor.autotuning import logging_autotuning
 from ..torch_api.inductor.backward_provenance import backward_mapped
 from ..torch_api.inductor.buffer_nodes import buffers_noted
@@ -125,7 +125,7 @@ def build(
     skips: list[CudaGraphSkip] = []
     guards: list[KeptGuards] = []
     retained: set[str] = set()
-    keep = keeping(guards.append, values=True)
+    keep = collecting_guards(guards.append, values=True)
 
     def follow(event: str) -> None:
         if event in _STEPS:

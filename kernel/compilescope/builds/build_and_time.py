@@ -129,7 +129,7 @@ def build_variants(
                     code_set=code_set,
                     folder=folder,
                     backward=snapshot.backward,
-                    on_step=functools.partial(monitor.note, variant=name, fraction=done),
+                    on_step=functools.partial(monitor.step_unchecked, variant=name, fraction=done),
                 )
             if built.outcome is not None:
                 built.outcome = with_changes(built.outcome, snapshot)

@@ -34,7 +34,7 @@ COMPILES_NOTHING = "Eager compiles nothing."
 """Why eager has no compilations."""
 
 
-class KeptBuild(msgspec.Struct, kw_only=True, eq=False):
+class VariantBuild(msgspec.Struct, kw_only=True, eq=False):
     """A build. Call it inside `BuiltVariants.open`, while its code is installed."""
 
     variant: Variant
@@ -76,7 +76,7 @@ class BuiltVariants:
         self.device = device
         self.code_copies = code_copies
         self.recompiling: list[tuple[Variant, RecompilingCalls]] = []
-        self._builds: dict[str, KeptBuild] = {}
+        self._builds: dict[str, VariantBuild] = {}
         self._code = KeptCode()
         self._shared: CodeSet | None = None
         self._version = code_copies.version
@@ -128,7 +128,7 @@ class BuiltVariants:
     def add(self, built: Built, variant: Variant) -> None:
         """Keeps a build as the latest, and evicts the oldest if there are too many."""
         call, args, kwargs = built.call, self.args, self.kwargs
-        self._builds[built.name] = KeptBuild(
+        self._builds[built.name] = VariantBuild(
             variant=variant,
             compiled=call,
             call=lambda: call(*args, **kwargs),
@@ -140,12 +140,12 @@ class BuiltVariants:
         for name in list(self._builds)[:-MAX_BUILDS]:
             self.drop(name)
 
-    def find(self, name: str, variant: Variant) -> KeptBuild | None:
+    def find(self, name: str, variant: Variant) -> VariantBuild | None:
         """The build of a variant, if it is kept."""
         kept_build = self._builds.get(name)
         return kept_build if kept_build is not None and kept_build.variant == variant else None
 
-    def build(self, name: str) -> KeptBuild:
+    def build(self, name: str) -> VariantBuild:
         """A build that is kept."""
         return self._builds[name]
 

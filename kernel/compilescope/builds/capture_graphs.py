@@ -29,7 +29,7 @@ from ..torch_api.dynamo.compile_variant import (
 from ..torch_api.dynamo.disabled_compile import other_backend, turned_off
 from ..torch_api.dynamo.process_state import begin, isolated
 from ..torch_api.failures import failures
-from ..torch_api.guards.guard_managers import KeptGuards, keeping
+from ..torch_api.guards.guard_managers import KeptGuards, collecting_guards
 from ..torch_api.guards.guard_timing import untimed
 from ..torch_api.guards.size_guard_lines import SizeGuards
 from ..torch_api.inductor import workers
@@ -129,7 +129,7 @@ def capture(
         quiet(),
         recording(captured.records),
         collecting(captured.nodes),
-        keeping(guards.append),
+        collecting_guards(guards.append),
     ):
         begin()
         code_copies.install(code_set)

@@ -61,8 +61,10 @@ class Monitor:
         if self._report is not None:
             self._report(Progress(step=step, variant=variant, fraction=fraction))
 
-    def note(self, step: str, *, variant: str = "", fraction: float | None = None) -> None:
-        """Begins a step without raising: in the middle of a compilation."""
+    def step_unchecked(
+        self, step: str, *, variant: str = "", fraction: float | None = None
+    ) -> None:
+        """Begins a step without `check`, which may raise: in the middle of a compilation."""
         if self._report is not None and not self.cancelled:
             self._report(Progress(step=step, variant=variant, fraction=fraction))
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..builds.built_variants import KeptBuild
+from ..builds.built_variants import VariantBuild
 from ..isolation.code_swap import CodeCopies
 from ..isolation.user_state import Snapshot
 from ..progress.progress import Monitor
@@ -39,7 +39,7 @@ class StudyContext:
     code_copies: CodeCopies
     snapshot: Snapshot
     monitor: Monitor
-    existing: KeptBuild | None = None
+    existing: VariantBuild | None = None
     """A build that may be called in place of a new one; its code is installed."""
     options: Selected = field(default_factory=dict)
     """What is selected with the study's options."""

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
-from ..builds.built_variants import BuiltVariants, KeptBuild
+from ..builds.built_variants import BuiltVariants, VariantBuild
 from ..isolation.user_state import preserved
 from ..progress.progress import Cancelled, Monitor, Progress
 from ..report import Report, VariantReport
@@ -180,7 +180,7 @@ def _study_here(
     monitor: Monitor,
     changed: Callable[[], None],
     options: Selected,
-    existing: KeptBuild | None,
+    existing: VariantBuild | None,
 ) -> None:
     with (
         preserved(built.fn, built.args, built.kwargs) as snapshot,

@@ -2,10 +2,10 @@ import { StreamLanguage, type StringStream } from '@codemirror/language';
 import type { Extension } from '@codemirror/state';
 
 /**
- * How a language that kernels are compiled to looks: what begins a comment, and what its words are,
+ * The syntax of a language that kernels are compiled to: what begins a comment, and its words,
  * the first that fits.
  */
-interface ILook {
+interface ISyntax {
   comment: RegExp;
   words: readonly (readonly [RegExp, string])[];
   /** Whether a line's first word is an instruction. */
@@ -22,7 +22,7 @@ const TYPE = [
   'typeName'
 ] as const;
 
-const LOOKS: Record<string, ILook> = {
+const SYNTAXES: Record<string, ISyntax> = {
   // Triton's own dialects.
   mlir: {
     comment: /^\/\/.*/,
@@ -102,8 +102,8 @@ const LOOKS: Record<string, ILook> = {
  * The syntax of a language that kernels are compiled to; null for another language.
  */
 export function assemblySyntax(language: string): Extension | null {
-  const look = LOOKS[language];
-  return look ? StreamLanguage.define(parserOf(language, look)) : null;
+  const syntax = SYNTAXES[language];
+  return syntax ? StreamLanguage.define(parserOf(language, syntax)) : null;
 }
 
 interface IState {
@@ -111,7 +111,7 @@ interface IState {
   isFirst: boolean;
 }
 
-function parserOf(name: string, look: ILook) {
+function parserOf(name: string, syntax: ISyntax) {
   return {
     name,
     startState: (): IState => ({ isFirst: true }),
@@ -122,10 +122,10 @@ function parserOf(name: string, look: ILook) {
       if (stream.eatSpace()) {
         return null;
       }
-      if (stream.match(look.comment)) {
+      if (stream.match(syntax.comment)) {
         return 'comment';
       }
-      for (const [pattern, style] of look.words) {
+      for (const [pattern, style] of syntax.words) {
         if (stream.match(pattern)) {
           state.isFirst &&= LEADING.has(style);
           return style;
@@ -138,7 +138,7 @@ function parserOf(name: string, look: ILook) {
         state.isFirst &&= next === '{' || next === '}';
         return null;
       }
-      const isInstruction = !!look.hasInstructions && state.isFirst;
+      const isInstruction = !!syntax.hasInstructions && state.isFirst;
       state.isFirst = false;
       return isInstruction ? 'keyword' : null;
     }

@@ -125,7 +125,10 @@ export class WorkStrip extends ReactWidget {
     return canResume(job, model.subject) ? (
       <Line>
         <span>{stoppedText(job, report, trans)}</span>
-        <Action label={trans.__('Resume')} onClick={() => void model.goOn()} />
+        <Action
+          label={trans.__('Resume')}
+          onClick={() => void model.resume()}
+        />
         {dismiss}
       </Line>
     ) : null;

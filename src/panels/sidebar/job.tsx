@@ -65,7 +65,7 @@ function Progress({ state, actions, trans }: IPartProps): JSX.Element | null {
           <button
             type="button"
             className="jp-Compilescope-link"
-            onClick={actions.goOn}
+            onClick={actions.resume}
           >
             {trans.__('Resume')}
           </button>

@@ -62,7 +62,7 @@ export interface ISidebarActions {
   showVariant(name: string): void;
   goTo(where: SourceLine): void;
   run(): void;
-  goOn(): void;
+  resume(): void;
   cancel(): void;
   runAgain(): void;
 

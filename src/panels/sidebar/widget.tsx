@@ -83,7 +83,7 @@ export class Sidebar extends ReactWidget {
         origin: this
       }),
     run: () => void this._model?.run(),
-    goOn: () => void this._model?.goOn(),
+    resume: () => void this._model?.resume(),
     cancel: () => void this._model?.cancel(),
     runAgain: () => this._options.runAgain?.(),
     openView: (view, variant) => {

@@ -16,7 +16,7 @@ from compilescope.guards.reported_costs import add_guard_costs
 from compilescope.measure import guard_costs
 from compilescope.measure.guard_costs import GuardCosts, measure_guards
 from compilescope.report import Compilation
-from compilescope.torch_api.guards.guard_managers import KeptGuards, idle_check, keeping
+from compilescope.torch_api.guards.guard_managers import KeptGuards, collecting_guards, idle_check
 from compilescope.torch_api.guards.trees import Clone, nodes_of
 from torch._C._dynamo.guards import RootGuardManager
 
@@ -46,7 +46,7 @@ class Many(torch.nn.Module):
 def compiled(module: Any, *args: Any, **options: Any) -> tuple[Any, KeptGuards]:
     kept_guards: list[KeptGuards] = []
     call = torch.compile(module, backend="eager", **options)
-    with keeping(kept_guards.append, values=True):
+    with collecting_guards(kept_guards.append, values=True):
         call(*args)
     return call, kept_guards[-1]
 

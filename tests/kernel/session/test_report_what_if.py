@@ -178,12 +178,12 @@ def test_kept_guards_hold_no_values_and_know_when_they_are_void() -> None:
     def adder(x: torch.Tensor) -> torch.Tensor:
         return x + 1
 
-    from compilescope.torch_api.guards.guard_managers import KeptGuards, keeping
+    from compilescope.torch_api.guards.guard_managers import KeptGuards, collecting_guards
 
     kept_guards: list[KeptGuards] = []
     big, tensor = Big(), torch.randn(3)
     compiled = torch.compile(fn, backend="eager")
-    with keeping(kept_guards.append):
+    with collecting_guards(kept_guards.append):
         compiled(tensor, big)
         compiled(tensor, adder)
     assert [kept_guard.invalid() for kept_guard in kept_guards] == ["", ""]

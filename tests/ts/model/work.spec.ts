@@ -174,23 +174,23 @@ describe('The work of a SubjectModel', () => {
       });
     }
 
-    it('shows what there is after a cancel, and goes on when asked to', async () => {
+    it('shows what there is after a cancel, and resumes when asked to', async () => {
       await flipAndCancel();
       expect(model.pending).toBe(false);
       expect(model.requested.dynamic).toBeNull();
-      await model.goOn();
+      await model.resume();
       jest.advanceTimersByTime(200);
       expect(asked()).toHaveLength(2);
       expect(asked()[1]).toEqual(asked()[0]);
     });
 
-    it('goes on with a build that was canceled after that', async () => {
+    it('resumes a build that was canceled after that', async () => {
       await flipAndCancel();
       connection.event.emit({
         event: 'job_changed',
         data: { job: job({ id: 'a later build', state: 'cancelled' }) }
       });
-      void model.goOn();
+      void model.resume();
       jest.advanceTimersByTime(200);
       expect(asked()).toHaveLength(1);
       expect(connection.log.map(([command]) => command)).toContain('start_run');

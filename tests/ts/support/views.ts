@@ -40,7 +40,7 @@ export class ViewModel {
   linked: ILinked = linked();
   setRequested = jest.fn();
   run = jest.fn(() => Promise.resolve());
-  goOn = jest.fn(() => Promise.resolve());
+  resume = jest.fn(() => Promise.resolve());
   cancel = jest.fn(() => Promise.resolve());
   startStudies = jest.fn(() => Promise.resolve());
   getStudyChoices = jest.fn((): Promise<Record<string, StudyChoice[]>> =>

@@ -13,7 +13,7 @@ import torch
 
 from ...analysis.figures.counts import always_recompiles
 from ...analysis.overview.variants import trains
-from ...builds.built_variants import KeptBuild
+from ...builds.built_variants import VariantBuild
 from ...builds.comparison.call_result import leaves
 from ...isolation.muted_output import quiet
 from ...isolation.state_changes import changes_of
@@ -139,7 +139,7 @@ class _Profiled(msgspec.Struct):
     """Why figures are missing."""
 
 
-def _study_existing(study: StudyContext, build: KeptBuild) -> None:
+def _study_existing(study: StudyContext, build: VariantBuild) -> None:
     try:
         with caches.scratch():
             _LayerMeasurement(study, build.compiled, build.layers).measure()

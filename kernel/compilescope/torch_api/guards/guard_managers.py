@@ -107,7 +107,9 @@ _sink: ContextVar[Callable[[KeptGuards], None] | None] = ContextVar(
 
 
 @contextlib.contextmanager
-def keeping(sink: Callable[[KeptGuards], None], *, values: bool = False) -> Iterator[None]:
+def collecting_guards(
+    sink: Callable[[KeptGuards], None], *, values: bool = False
+) -> Iterator[None]:
     """Passes the guards of this context's compilations in the block to ``sink``.
 
     Parameters

@@ -104,7 +104,7 @@ describe('WorkStrip', () => {
       'Canceled. Built: python. Code only: cpp.'
     );
     click('Resume');
-    expect(model.goOn).toHaveBeenCalled();
+    expect(model.resume).toHaveBeenCalled();
     click('Dismiss');
     await drawn();
     expect(strip.node.textContent).toBe('');

@@ -21,7 +21,7 @@ export function sidebarStage() {
     showVariant: jest.fn(),
     goTo: jest.fn(),
     run: jest.fn(),
-    goOn: jest.fn(),
+    resume: jest.fn(),
     cancel: jest.fn(),
     runAgain: jest.fn(),
     openView: jest.fn(),
