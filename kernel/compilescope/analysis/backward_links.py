@@ -21,8 +21,8 @@ def complete(built: Compilation, sources: Compilation) -> None:
 
     Nothing is taken where the graphs' nodes, the kernels' code or the order of the launches differ.
     """
-    theirs, ours = sources.code.backward, built.code.backward
-    if theirs is None or ours is None or _nodes(built) != _nodes(sources):
+    sources_code, built_code = sources.code.backward, built.code.backward
+    if sources_code is None or built_code is None or _nodes(built) != _nodes(sources):
         return
     linked = {kernel.name: kernel for kernel in _backward(sources)}
     kernels = _backward(built)
@@ -30,8 +30,8 @@ def complete(built: Compilation, sources: Compilation) -> None:
         name: kernel.source for name, kernel in linked.items()
     }:
         return
-    for artifact in ours.regions:
-        launches, other = _launches(ours, artifact), _launches(theirs, artifact)
+    for artifact in built_code.regions:
+        launches, other = _launches(built_code, artifact), _launches(sources_code, artifact)
         if [launch.kernel for launch in launches] != [region.kernel for region in other]:
             return
         for launch, same in zip(launches, other, strict=True):

@@ -55,17 +55,17 @@ def graphs_of(
             if launch.artifact == artifact
         }
         nodes = nodes_of(same)
-        theirs = {(code.direction, _name(code, artifact)): code for code in codes_of(same)}
+        reported_codes = {(code.direction, _name(code, artifact)): code for code in codes_of(same)}
         for code in codes_of(compilation):
-            other = theirs.get((code.direction, _name(code, artifact)))
+            other = reported_codes.get((code.direction, _name(code, artifact)))
             if source_of(code)[0] is None or other is None:
                 continue
             partners = _partners(code, other, artifact)
-            ours = _launches(code, artifact)
+            built_launches = _launches(code, artifact)
             graphs.append(
                 Graph(
-                    [Site(kernel, languages.get(key, "extern")) for key, kernel in ours],
-                    [partners.get(key) for key, _ in ours],
+                    [Site(kernel, languages.get(key, "extern")) for key, kernel in built_launches],
+                    [partners.get(key) for key, _ in built_launches],
                     compilation.id,
                     source_of(code),
                     any(
@@ -92,11 +92,14 @@ def _name(code: Code, artifact: Artifact) -> str:
 
 
 def _partners(built: Code, reported: Code, artifact: Artifact) -> dict[str, str]:
-    ours, theirs = _launches(built, artifact), _launches(reported, artifact)
-    names, other_names = [name for _, name in ours], [name for _, name in theirs]
+    built_launches, reported_launches = _launches(built, artifact), _launches(reported, artifact)
+    names, other_names = (
+        [name for _, name in built_launches],
+        [name for _, name in reported_launches],
+    )
     matcher = difflib.SequenceMatcher(None, names, other_names, autojunk=False)
     return {
-        ours[block.a + step][0]: theirs[block.b + step][0]
+        built_launches[block.a + step][0]: reported_launches[block.b + step][0]
         for block in matcher.get_matching_blocks()
         for step in range(block.size)
     }

@@ -125,9 +125,11 @@ def _compare(expected: Any, actual: Any, path: str, kernels: int) -> Iterator[Ou
         if type(expected) is not type(actual):
             yield _unlike(path, f"{_kind(actual)} instead of {_kind(expected)}")
         elif not _equal(expected, actual):
-            ours, theirs = as_tensor(expected), as_tensor(actual)
-            if isinstance(ours, torch.Tensor) and isinstance(theirs, torch.Tensor):
-                yield from _tensors(ours, theirs, path or "output", kernels)
+            expected_tensor, actual_tensor = as_tensor(expected), as_tensor(actual)
+            if isinstance(expected_tensor, torch.Tensor) and isinstance(
+                actual_tensor, torch.Tensor
+            ):
+                yield from _tensors(expected_tensor, actual_tensor, path or "output", kernels)
             else:
                 yield _unlike(path, "another value")
         return

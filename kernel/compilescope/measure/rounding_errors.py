@@ -63,14 +63,14 @@ def compare_with_exact_values(
         )
         if path is None or path not in truth.values:
             continue
-        ours: Any = as_tensor(expected[path])
-        theirs: Any = as_tensor(actual.get(path))
+        eager_tensor: Any = as_tensor(expected[path])
+        variant_tensor: Any = as_tensor(actual.get(path))
         right = truth.values[path]
-        if _comparable(ours, theirs, right):
+        if _comparable(eager_tensor, variant_tensor, right):
             error.reference = truth.name
-            eager, variant = spread(ours, right), spread(theirs, right)
+            eager, variant = spread(eager_tensor, right), spread(variant_tensor, right)
             error.eager_reference_abs, error.reference_abs = eager.largest, variant.largest
-            error.ok = error.ok or as_good(ours, theirs, right)
+            error.ok = error.ok or as_good(eager_tensor, variant_tensor, right)
     return output_errors
 
 
@@ -86,7 +86,7 @@ def as_good(eager: torch.Tensor, variant: torch.Tensor, truth: torch.Tensor) -> 
     finite = wide(plain_tensor(eager)).isfinite()
     if bool((right & finite & ~tensor).any()) or bool((~right & tensor).any()):
         return False
-    ours, theirs = spread(eager, truth), spread(variant, truth)
+    eager_spread, variant_spread = spread(eager, truth), spread(variant, truth)
     allowed = _allowed(eager.dtype, truth)
     if bool((_errors(variant, truth) <= allowed).all()):
         return True
@@ -94,7 +94,10 @@ def as_good(eager: torch.Tensor, variant: torch.Tensor, truth: torch.Tensor) -> 
     factor = next((factor for most, factor in FACTORS_OF_FEW if count <= most), FACTOR)
     if eager.dtype in MAX_EAGER_ERRORS:
         factor = max(factor, FACTOR_OF_HALF)
-    return theirs.largest <= factor * ours.largest and theirs.typical <= factor * ours.typical
+    return (
+        variant_spread.largest <= factor * eager_spread.largest
+        and variant_spread.typical <= factor * eager_spread.typical
+    )
 
 
 def spread(tensor: torch.Tensor, truth: torch.Tensor) -> Spread:
@@ -118,10 +121,10 @@ def is_rounding(eager: torch.Tensor, variant: torch.Tensor, otherwise: torch.Ten
     """
     if bool((wide(plain_tensor(variant)).isfinite() != wide(plain_tensor(eager)).isfinite()).any()):
         return False
-    ours, theirs = spread(otherwise, eager), spread(variant, eager)
+    rounded_spread, variant_spread = spread(otherwise, eager), spread(variant, eager)
     return (
-        theirs.largest <= FACTOR_OF_ROUNDING * ours.largest
-        and theirs.typical <= FACTOR_OF_ROUNDING * ours.typical
+        variant_spread.largest <= FACTOR_OF_ROUNDING * rounded_spread.largest
+        and variant_spread.typical <= FACTOR_OF_ROUNDING * rounded_spread.typical
     )
 
 
@@ -141,19 +144,19 @@ def accept_rounding_errors(
         Eager's values from a run in which every operator rounded differently.
     """
     for error in errors:
-        ours, theirs, other = (
+        eager_tensor, variant_tensor, otherwise_tensor = (
             as_tensor(values.get(error.path)) for values in (expected, actual, otherwise)
         )
         if (
             not error.ok
-            and isinstance(other, torch.Tensor)
-            and isinstance(ours, torch.Tensor)
-            and isinstance(theirs, torch.Tensor)
-            and _comparable(ours, theirs, other)
+            and isinstance(otherwise_tensor, torch.Tensor)
+            and isinstance(eager_tensor, torch.Tensor)
+            and isinstance(variant_tensor, torch.Tensor)
+            and _comparable(eager_tensor, variant_tensor, otherwise_tensor)
         ):
-            largest = spread(other, ours).largest
+            largest = spread(otherwise_tensor, eager_tensor).largest
             error.other_rounding_abs = max(error.other_rounding_abs or 0.0, largest)
-            error.ok = is_rounding(ours, theirs, other)
+            error.ok = is_rounding(eager_tensor, variant_tensor, otherwise_tensor)
 
 
 def why_unreliable(expected: Mapping[str, Any], truth: ExactValues) -> str:

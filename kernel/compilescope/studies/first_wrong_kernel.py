@@ -122,25 +122,29 @@ def _partner(built: Compilation, code: Code, site: Site, reported: Compilation) 
                 ):
                     yield other, region
 
-    ours, theirs = (
+    built_launches, reported_launches = (
         list(matching_launches(built)),
         [region for _, region in matching_launches(reported)],
     )
     place = next(
         place
-        for place, (other, region) in enumerate(ours)
+        for place, (other, region) in enumerate(built_launches)
         if other is code and region.start == site.start
     )
-    if len(ours) == len(theirs):
-        return theirs[place]
-    same = [launch for launch in theirs if launch.nodes and launch.nodes == list(site.nodes)]
+    if len(built_launches) == len(reported_launches):
+        return reported_launches[place]
+    same = [
+        launch for launch in reported_launches if launch.nodes and launch.nodes == list(site.nodes)
+    ]
     return same[0] if len(same) == 1 else None
 
 
-def _same(ours: Kernel | None, name: str, theirs: Kernel | None, other: str) -> bool:
+def _same(kernel_here: Kernel | None, name: str, kernel_there: Kernel | None, other: str) -> bool:
     """Whether two kernels do the same: the same body, or the same operator of a library."""
     generated = [
-        kernel for kernel in (ours, theirs) if kernel is not None and kernel.language != "extern"
+        kernel
+        for kernel in (kernel_here, kernel_there)
+        if kernel is not None and kernel.language != "extern"
     ]
     if not generated:
         return operator(name) == operator(other)

@@ -12,7 +12,7 @@ _MEMORY = ("OutOfMemoryError", "MemoryError", "memory: you tried to allocate")
 
 
 def fail(cell: SweepCell, error: Exception, raiser: str = "") -> None:
-    """Ends a cell with an exception: the subject's own, torch's or ours.
+    """Ends a cell with an exception: the subject's own, torch's or compilescope's.
 
     Parameters
     ----------

@@ -50,14 +50,14 @@ function candidates(
 ): ICandidate[] {
   const rights = byIdentity(right);
   const pairs: ICandidate[] = [];
-  for (const [identity, ours] of byIdentity(left)) {
-    const theirs = rights.get(identity);
-    if (!theirs) {
+  for (const [identity, lefts] of byIdentity(left)) {
+    const partners = rights.get(identity);
+    if (!partners) {
       continue;
     }
-    const isEveryPair = ours.length * theirs.length <= MAX_PAIRS_OF_A_KEY;
-    ours.forEach((a, i) => {
-      for (const b of isEveryPair ? theirs : theirs.slice(i, i + 1)) {
+    const isEveryPair = lefts.length * partners.length <= MAX_PAIRS_OF_A_KEY;
+    lefts.forEach((a, i) => {
+      for (const b of isEveryPair ? partners : partners.slice(i, i + 1)) {
         pairs.push({
           key: a.key,
           left: a.start,

@@ -19,16 +19,16 @@ def pair_kernels(baseline: Sequence[Kernel], kernels: Sequence[Kernel]) -> list[
     The most certain matches are made first: same code and nodes, same code, same nodes, most nodes
     in common, and last the same operators in the same order.
     """
-    mine, theirs = list(range(len(kernels))), list(range(len(baseline)))
+    indices, baseline_indices = list(range(len(kernels))), list(range(len(baseline)))
     partners: dict[int, int] = {}
 
     def match(left: Sequence[Hashable], right: Sequence[Hashable]) -> None:
         waiting: dict[Hashable, deque[int]] = defaultdict(deque)
         taken = set(partners.values())
-        for index in theirs:
+        for index in baseline_indices:
             if index not in taken and left[index] is not None:
                 waiting[left[index]].append(index)
-        for index in mine:
+        for index in indices:
             candidates = None if index in partners else waiting.get(right[index])
             if candidates:
                 partners[index] = candidates.popleft()
@@ -42,9 +42,10 @@ def pair_kernels(baseline: Sequence[Kernel], kernels: Sequence[Kernel]) -> list[
     _match_overlaps(baseline, kernels, partners)
     match(*([tuple(sorted(kernel.ops)) or None for kernel in side] for side in both))
     pairs: list[Pair] = [
-        (baseline[partners[index]] if index in partners else None, kernels[index]) for index in mine
+        (baseline[partners[index]] if index in partners else None, kernels[index])
+        for index in indices
     ]
-    left = set(theirs) - set(partners.values())
+    left = set(baseline_indices) - set(partners.values())
     return pairs + [(baseline[index], None) for index in sorted(left)]
 
 

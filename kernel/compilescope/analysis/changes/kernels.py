@@ -53,9 +53,8 @@ def _compare(
     both = [side for side in (baseline, compilation) if side is not None]
     directions = dict.fromkeys(kernel.direction for side in both for kernel in side.kernels)
     for direction in directions:
-        ours = _kernels_of(compilation, direction)
-        theirs = _kernels_of(baseline, direction)
-        pairs = pair_kernels(theirs, ours)
+        baseline_kernels = _kernels_of(baseline, direction)
+        pairs = pair_kernels(baseline_kernels, _kernels_of(compilation, direction))
         for pair in pairs:
             change = _change(pair, pairs, context)
             change.direction = direction
@@ -75,35 +74,35 @@ def _kernels_of(compilation: Compilation | None, direction: Direction) -> list[K
 
 
 def _change(pair: Pair, pairs: Sequence[Pair], context: Context) -> KernelChange:
-    theirs, ours = pair
-    if theirs is None or ours is None:
-        kernel = ours or theirs
-        assert kernel is not None, "a pair has at least one side"
+    baseline, kernel = pair
+    if baseline is None or kernel is None:
+        only = kernel or baseline
+        assert only is not None, "a pair has at least one side"
         return KernelChange(
-            kernel=ours.name if ours else "",
-            baseline=theirs.name if theirs else "",
-            outcome="added" if ours else "removed",
-            why=_where_work_went(kernel, pairs, 0 if ours else 1, context.fusions),
-            language=kernel.language,
+            kernel=kernel.name if kernel else "",
+            baseline=baseline.name if baseline else "",
+            outcome="added" if kernel else "removed",
+            why=_where_work_went(only, pairs, 0 if kernel else 1, context.fusions),
+            language=only.language,
         )
-    change = KernelChange(kernel=ours.name, baseline=theirs.name, language=ours.language)
-    if ours.language != theirs.language:
-        change.outcome, change.lines = "differs", len(body_lines(ours))
-        change.why = f"It is {_called(ours)} here, and {_called(theirs)} there."
-    elif computation_of(ours) == computation_of(theirs):
-        change.outcome = "identical" if ours.name == theirs.name else "renamed"
-        change.why = launching(theirs, ours)
+    change = KernelChange(kernel=kernel.name, baseline=baseline.name, language=kernel.language)
+    if kernel.language != baseline.language:
+        change.outcome, change.lines = "differs", len(body_lines(kernel))
+        change.why = f"It is {_called(kernel)} here, and {_called(baseline)} there."
+    elif computation_of(kernel) == computation_of(baseline):
+        change.outcome = "identical" if kernel.name == baseline.name else "renamed"
+        change.why = launching(baseline, kernel)
     else:
-        change.outcome, change.lines = "differs", count_lines(theirs, ours)
-        change.why = _where_work_went(ours, pairs, 0, context.fusions, theirs) or _why_code_differs(
-            theirs, ours, context.settings
-        )
+        change.outcome, change.lines = "differs", count_lines(baseline, kernel)
+        change.why = _where_work_went(
+            kernel, pairs, 0, context.fusions, baseline
+        ) or _why_code_differs(baseline, kernel, context.settings)
     return change
 
 
-def count_lines(theirs: Kernel, ours: Kernel) -> int:
+def count_lines(baseline: Kernel, kernel: Kernel) -> int:
     """Count the lines that differ between two kernels; a changed line counts once."""
-    left, right = body_lines(theirs), body_lines(ours)
+    left, right = body_lines(baseline), body_lines(kernel)
     if max(len(left), len(right)) > _MAX_LINES_COMPARED:
         return max(len(set(left) - set(right)), len(set(right) - set(left)))
     matcher = difflib.SequenceMatcher(None, left, right, autojunk=False)
@@ -159,9 +158,11 @@ def _where_work_went(
 
 
 def _is_same(pair: Pair) -> bool:
-    theirs, ours = pair
+    baseline, kernel = pair
     return (
-        theirs is not None and ours is not None and computation_of(theirs) == computation_of(ours)
+        baseline is not None
+        and kernel is not None
+        and computation_of(baseline) == computation_of(kernel)
     )
 
 
@@ -184,19 +185,19 @@ def _disabled_fusions(effective: Sequence[Effective]) -> Iterator[str]:
             yield from setting.operators
 
 
-def _why_code_differs(theirs: Kernel, ours: Kernel, differing_settings: str) -> str:
+def _why_code_differs(baseline: Kernel, kernel: Kernel, differing_settings: str) -> str:
     """Why two kernels for the same nodes have different code, as far as the code shows it."""
     symbols = [
-        sorted(set(_SYMBOL.findall("\n".join(body_lines(kernel))))) for kernel in (theirs, ours)
+        sorted(set(_SYMBOL.findall("\n".join(body_lines(each))))) for each in (baseline, kernel)
     ]
     if symbols[1] and not symbols[0]:
         return f"Sizes are arguments here ({', '.join(symbols[1])}), and constants there."
     if symbols[0] and not symbols[1]:
         return f"Sizes are constants here, and arguments there ({', '.join(symbols[0])})."
-    kinds = [launch_settings(kernel.source).get("heuristic", "") for kernel in (theirs, ours)]
+    kinds = [launch_settings(each.source).get("heuristic", "") for each in (baseline, kernel)]
     if all(kinds) and kinds[0] != kinds[1]:
         return f"torch chose a different kind of kernel: {kinds[1]} here, and {kinds[0]} there."
-    if theirs.nodes and ours.nodes and set(theirs.nodes) != set(ours.nodes):
+    if baseline.nodes and kernel.nodes and set(baseline.nodes) != set(kernel.nodes):
         return "Its operations differ: the graphs are not the same."
     return (
         f"Different code for the same operations, under {differing_settings}."
@@ -213,11 +214,12 @@ def _differing_settings(baseline: VariantReport, variant: VariantReport) -> str:
         if field != "options"
         and getattr(variant.requested, field) != getattr(baseline.requested, field)
     ]
-    ours, theirs = variant.requested.options, baseline.requested.options
+    options, baseline_options = variant.requested.options, baseline.requested.options
     settings += [
-        f"{name}={ours[name]!r}" if name in ours else f"{name} as by default"
-        for name in {**theirs, **ours}
-        if (name in ours) != (name in theirs) or ours[name] != theirs[name]
+        f"{name}={options[name]!r}" if name in options else f"{name} as by default"
+        for name in {**baseline_options, **options}
+        if (name in options) != (name in baseline_options)
+        or options[name] != baseline_options[name]
     ]
     return ", ".join(settings)
 

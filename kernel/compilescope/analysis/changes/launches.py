@@ -14,13 +14,13 @@ _ALIGNED = ("tt.divisibility", 16)
 _SHOWN = 3
 
 
-def launching(theirs: Kernel, ours: Kernel) -> str:
+def launching(baseline: Kernel, kernel: Kernel) -> str:
     """What differs in the launch of two kernels; empty where nothing does."""
-    if ours.language == "extern" and ours.name != theirs.name:
+    if kernel.language == "extern" and kernel.name != baseline.name:
         return "The same library operator under a different name."
-    if ours.language != "triton":
+    if kernel.language != "triton":
         return ""
-    left, right = launch_settings(theirs.source), launch_settings(ours.source)
+    left, right = launch_settings(baseline.source), launch_settings(kernel.source)
     names = [name for name in {**left, **right} if left.get(name) != right.get(name)]
     differences = list(_alignments(left, right)) if "configs" in names else []
     if differences:
@@ -35,16 +35,17 @@ def launching(theirs: Kernel, ours: Kernel) -> str:
 
 def _alignments(left: Mapping[str, str], right: Mapping[str, str]) -> Iterator[str]:
     """Pointers that are hinted as aligned on one side only, if the hints differ in nothing else."""
-    theirs, ours = _hints(left), _hints(right)
-    if theirs is None or ours is None or left.get("signature") != right.get("signature"):
+    left_hints, right_hints = _hints(left), _hints(right)
+    if left_hints is None or right_hints is None or left.get("signature") != right.get("signature"):
         return
     arguments = _ARGUMENT.findall(right.get("signature", ""))
     pointers = {place for place, (_, kind) in enumerate(arguments) if kind.startswith("*")}
     if any(
-        (name, value) != _ALIGNED or place not in pointers for place, name, value in theirs ^ ours
+        (name, value) != _ALIGNED or place not in pointers
+        for place, name, value in left_hints ^ right_hints
     ):
         return
-    for hints, side in ((ours - theirs, "here"), (theirs - ours, "there")):
+    for hints, side in ((right_hints - left_hints, "here"), (left_hints - right_hints, "there")):
         if hints:
             names = _first_few([arguments[place][0] for place, *_ in sorted(hints)])
             yield f"alignment of {names} to 16 bytes is assumed only {side}"

@@ -173,10 +173,10 @@ def _graphs(baseline: Compilation, compilation: Compilation) -> Iterator[Change]
 
 def _stages(baseline: Compilation, compilation: Compilation) -> Iterator[Change]:
     left, right = (
-        ", ".join(title for stage, title in STAGES.items() if stage in ours.graphs.keys() - theirs)
-        for ours, theirs in (
-            (baseline, compilation.graphs.keys()),
-            (compilation, baseline.graphs.keys()),
+        ", ".join(title for stage, title in STAGES.items() if stage in stages)
+        for stages in (
+            baseline.graphs.keys() - compilation.graphs.keys(),
+            compilation.graphs.keys() - baseline.graphs.keys(),
         )
     )
     if left or right:

@@ -121,17 +121,20 @@ def _pair(code: Code, regions: Sequence[Region]) -> None:
         ),
         [],
     )
-    ours = _launches(regions)
-    names = [_signature(launch) for launch in partners], [_signature(launch) for launch in ours]
+    own_launches = _launches(regions)
+    names = (
+        [_signature(launch) for launch in partners],
+        [_signature(launch) for launch in own_launches],
+    )
     matcher = difflib.SequenceMatcher(None, *names, autojunk=False)
-    for number, region in enumerate(ours):
+    for number, region in enumerate(own_launches):
         region.key = f"launch:{ARTIFACT}={number + 1}"
-    for tag, start, end, mine, mine_end in matcher.get_opcodes():
-        places = list(zip(range(start, end), range(mine, mine_end), strict=False))
+    for tag, start, end, own_start, own_end in matcher.get_opcodes():
+        places = list(zip(range(start, end), range(own_start, own_end), strict=False))
         if tag != "equal":
-            places = list(_similar(*names, range(start, end), range(mine, mine_end)))
-        for theirs, own_index in places:
-            region, partner = ours[own_index], partners[theirs]
+            places = list(_similar(*names, range(start, end), range(own_start, own_end)))
+        for partner_index, own_index in places:
+            region, partner = own_launches[own_index], partners[partner_index]
             region.key = partner.key
             region.nodes, region.sources = partner.nodes, partner.sources
 
@@ -146,8 +149,13 @@ def _similar(
     first = rights.start
     for number in lefts:
         for other in range(first, rights.stop):
-            ours, theirs = _operators(left[number]), _operators(right[other])
-            if ours and theirs and 2 * len(ours & theirs) >= len(ours | theirs):
+            left_operators, right_operators = _operators(left[number]), _operators(right[other])
+            if (
+                left_operators
+                and right_operators
+                and 2 * len(left_operators & right_operators)
+                >= len(left_operators | right_operators)
+            ):
                 yield number, other
                 first = other + 1
                 break

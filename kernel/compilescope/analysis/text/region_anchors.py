@@ -95,12 +95,12 @@ def _end(region: Region, after: Region | None) -> int:
 
 def _candidates(left: Sequence[Region], right: Sequence[Region]) -> Iterator[Anchor]:
     partners = _by_identity(right)
-    for identity, ours in _by_identity(left).items():
-        theirs = partners.get(identity, [])
-        if len(ours) * len(theirs) <= _MAX_PAIRS_OF_A_KEY:
-            yield from (Anchor(region, other) for region in ours for other in theirs)
+    for identity, left_regions in _by_identity(left).items():
+        right_regions = partners.get(identity, [])
+        if len(left_regions) * len(right_regions) <= _MAX_PAIRS_OF_A_KEY:
+            yield from (Anchor(region, other) for region in left_regions for other in right_regions)
         else:
-            yield from map(Anchor, ours, theirs)
+            yield from map(Anchor, left_regions, right_regions)
 
 
 def _by_identity(regions: Sequence[Region]) -> dict[tuple[str, str], list[Region]]:

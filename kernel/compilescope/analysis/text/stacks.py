@@ -73,8 +73,8 @@ def logged_stack(stack: Any) -> list[SourceLine]:
 
 def below_us(stack: list[SourceLine]) -> list[SourceLine]:
     """The frames of the subject, without those of the inspection that called it."""
-    ours = [index for index, frame in enumerate(stack) if frame.file.startswith(INSIDE)]
-    return stack[ours[-1] + 1 :] if ours else stack
+    inside = [index for index, frame in enumerate(stack) if frame.file.startswith(INSIDE)]
+    return stack[inside[-1] + 1 :] if inside else stack
 
 
 def _is_marker(code: str) -> bool:

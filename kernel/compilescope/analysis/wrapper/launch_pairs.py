@@ -35,12 +35,12 @@ def pair(python: Compilation, cpp: Compilation) -> None:
     """
     before = [_keys(compilation) for compilation in (python, cpp)]
     for left, right in _directions(python, cpp):
-        ours = _launches(left, "python", python.kernels)
-        theirs = _launches(right, "cpp", cpp.kernels)
-        if not ours or not theirs:
+        python_calls = _launches(left, "python", python.kernels)
+        cpp_calls = _launches(right, "cpp", cpp.kernels)
+        if not python_calls or not cpp_calls:
             continue
-        if not _keys_match(ours, theirs):
-            _realign(ours, theirs, left.direction)
+        if not _keys_match(python_calls, cpp_calls):
+            _realign(python_calls, cpp_calls, left.direction)
     _exchange(python, cpp)
     for compilation, keys in zip((python, cpp), before, strict=True):
         now = _keys(compilation)
@@ -72,9 +72,13 @@ class _Call:
                 return False
         if self.body is not None or other.body is not None:
             return self.body == other.body
-        ours, theirs = self.operator, other.operator
+        operator_here, operator_there = self.operator, other.operator
         # The wrappers may name an operator with or without its overload: mul and mul_Tensor.
-        return ours == theirs or ours.startswith(f"{theirs}_") or theirs.startswith(f"{ours}_")
+        return (
+            operator_here == operator_there
+            or operator_here.startswith(f"{operator_there}_")
+            or operator_there.startswith(f"{operator_here}_")
+        )
 
     @property
     def signature(self) -> object:
@@ -105,10 +109,10 @@ def operator(name: str) -> str:
 
 def _directions(left: Compilation, right: Compilation) -> list[tuple[Code, Code]]:
     return [
-        (ours, theirs)
-        for ours in codes_of(left)
-        for theirs in codes_of(right)
-        if _name(ours) == _name(theirs)
+        (left_code, right_code)
+        for left_code in codes_of(left)
+        for right_code in codes_of(right)
+        if _name(left_code) == _name(right_code)
     ]
 
 
@@ -150,30 +154,34 @@ def _launches(code: Code, artifact: str, kernels: Sequence[Kernel]) -> list[_Cal
     ]
 
 
-def _keys_match(ours: Sequence[_Call], theirs: Sequence[_Call]) -> bool:
+def _keys_match(python_calls: Sequence[_Call], cpp_calls: Sequence[_Call]) -> bool:
     """Whether every key means the same on both sides, and none is missing."""
-    partners = {call.region.key: call for call in theirs}
-    if partners.keys() != {call.region.key for call in ours}:
+    partners = {call.region.key: call for call in cpp_calls}
+    if partners.keys() != {call.region.key for call in python_calls}:
         return False
-    return all(call.like(partners[call.region.key]) for call in ours)
+    return all(call.like(partners[call.region.key]) for call in python_calls)
 
 
-def _realign(ours: Sequence[_Call], theirs: Sequence[_Call], direction: Direction) -> None:
+def _realign(
+    python_calls: Sequence[_Call], cpp_calls: Sequence[_Call], direction: Direction
+) -> None:
     """Pair the launches by their meaning, in order."""
-    left, right = [call.signature for call in ours], [call.signature for call in theirs]
+    left, right = [call.signature for call in python_calls], [call.signature for call in cpp_calls]
     matcher = difflib.SequenceMatcher(None, left, right, autojunk=False)
     paired: dict[int, int] = {}
     for tag, start, end, other, other_end in matcher.get_opcodes():
         rows = list(zip(range(start, end), range(other, other_end), strict=False))
-        alike = end - start == other_end - other and all(ours[i].like(theirs[j]) for i, j in rows)
+        alike = end - start == other_end - other and all(
+            python_calls[i].like(cpp_calls[j]) for i, j in rows
+        )
         if tag == "equal" or alike:
             paired.update(rows)
-    name = ours[0].region.key.split(":")[1] if ours else direction
-    for index, call in enumerate(ours):
+    name = python_calls[0].region.key.split(":")[1] if python_calls else direction
+    for index, call in enumerate(python_calls):
         number = f"={index + 1}" if index in paired else f"python={index + 1}"
         call.rekey(f"launch:{name}:{number}")
     partners = {right: left for left, right in paired.items()}
-    for index, call in enumerate(theirs):
+    for index, call in enumerate(cpp_calls):
         partner = partners.get(index)
         number = f"cpp={index + 1}" if partner is None else f"={partner + 1}"
         call.rekey(f"launch:{name}:{number}")
@@ -181,15 +189,15 @@ def _realign(ours: Sequence[_Call], theirs: Sequence[_Call], direction: Directio
 
 def _exchange(python: Compilation, cpp: Compilation) -> None:
     """Add to each kernel the other wrapper's launches with the same keys."""
-    for ours, theirs in ((python, cpp), (cpp, python)):
+    for compilation, counterpart in ((python, cpp), (cpp, python)):
         foreign = {
             launch.key: launch
-            for kernel in theirs.kernels
+            for kernel in counterpart.kernels
             for launch in kernel.launches
-            if launch.artifact == ("cpp" if theirs is cpp else "python")
+            if launch.artifact == ("cpp" if counterpart is cpp else "python")
         }
-        artifact = "python" if ours is python else "cpp"
-        for kernel in ours.kernels:
+        artifact = "python" if compilation is python else "cpp"
+        for kernel in compilation.kernels:
             own_launches = [launch for launch in kernel.launches if launch.artifact == artifact]
             partners = [foreign[launch.key] for launch in own_launches if launch.key in foreign]
             kernel.launches = own_launches + partners

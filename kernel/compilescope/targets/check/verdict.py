@@ -120,15 +120,21 @@ def _floating(
     if reference.numel() <= _MIN_ELEMENTS:
         allowed = allowed + min(_ROUNDINGS * last_digit * inputs, _MAX_CANCELLED * scale)
     near = bool((errors <= allowed).all())
-    theirs, ours = rounding_errors.spread(tensor, right), rounding_errors.spread(eager, right)
+    target_spread, eager_spread = (
+        rounding_errors.spread(tensor, right),
+        rounding_errors.spread(eager, right),
+    )
     factor = _factor(reference)
-    as_good = theirs.largest <= factor * ours.largest and theirs.typical <= factor * ours.typical
+    as_good = (
+        target_spread.largest <= factor * eager_spread.largest
+        and target_spread.typical <= factor * eager_spread.typical
+    )
     at = int(errors.argmax()) if errors.numel() else 0
     limit = allowed.reshape(-1)[at].item() if errors.numel() else 0.0
     check = KernelCheck(
         outcome="agrees",
-        error=theirs.largest / (scale or 1.0),
-        tolerance=max(limit, 0.0 if near else factor * ours.largest) / (scale or 1.0),
+        error=target_spread.largest / (scale or 1.0),
+        tolerance=max(limit, 0.0 if near else factor * eager_spread.largest) / (scale or 1.0),
     )
     return check, not odd and (near or as_good)
 

@@ -196,8 +196,8 @@ _FREED_REMEDY = (
     "(h.detach().requires_grad_()), or call backward(retain_graph=True)."
 )
 _PASSES_ON = re.compile(r"\b(?:original|function|whole)\(")
-"""In a line of ours that passes a call on. What it calls has no frame if it is written in C, as a
-generated kernel is: the exception is that function's."""
+"""In a line of compilescope that passes a call on. What it calls has no frame if it is written in
+C, as a generated kernel is: the exception is that function's."""
 
 
 def _failed(error: BaseException) -> str:

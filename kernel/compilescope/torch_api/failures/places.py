@@ -30,7 +30,8 @@ def where_raised(error: BaseException) -> SourceLine | None:
 def users_part(error: BaseException) -> types.TracebackType | None:
     """The traceback from the first frame that is the user's.
 
-    Without such a frame, it is the traceback from torch's first frame; None if all are ours.
+    Without such a frame, it is the traceback from torch's first frame; None if all frames are
+    compilescope's.
     """
     trace = error.__traceback__
     return _from_outside(trace, _INTERNAL) or _from_outside(trace, (INSIDE,))

@@ -135,7 +135,7 @@ class CapturingBackend:
             fakes = self._keep(graph, inputs, backward)
         except RestartAnalysis:
             raise
-        except Exception as error:  # noqa: BLE001 - it is ours, and the subject's call goes on
+        except Exception as error:  # noqa: BLE001 - compilescope's own; the subject's call goes on
             self._failed(error)
         within = self._within
         if within is None and (early := needed_run.ending(graph)) is not None:

@@ -85,12 +85,12 @@ def _outside(frame: types.FrameType | None, compiled: dict[str, Any]) -> types.F
         frame = frame.f_back  # the handler that received the event
     while frame is not None:
         code = frame.f_code
-        ours = code.co_filename.startswith(INSIDE)
+        is_inside = code.co_filename.startswith(INSIDE)
         if (
             # Between torch's event and its wrapper around our handler are frames of logging.
             not code.co_filename.startswith((_TORCH, logging.__file__))
             and (code.co_name, code.co_firstlineno) != compiled_function
         ):
-            return None if ours else frame
+            return None if is_inside else frame
         frame = frame.f_back
     return None

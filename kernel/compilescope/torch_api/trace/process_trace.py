@@ -104,10 +104,10 @@ def _trace(
     compile_id: Any = None,
     **options: Any,
 ) -> None:
-    ours: list[_Handler] = []
+    own_handlers: list[_Handler] = []
     for handler in _internal.trace_log.handlers:
         if isinstance(handler, _Handler):
-            ours.append(handler)
+            own_handlers.append(handler)
             continue
         _torchs_own(
             name,
@@ -121,7 +121,7 @@ def _trace(
     if name in _UNREAD:
         return
     context = None if suppress_context else CompileContext.try_get()
-    for handler in ours:
+    for handler in own_handlers:
         handler.take(name, metadata_fn, payload_fn, context, compile_id)
 
 
