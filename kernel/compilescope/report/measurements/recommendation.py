@@ -62,7 +62,9 @@ class Recommendation(msgspec.Struct, frozen=True):
     def apply(
         self, model: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
     ) -> Any:
-        """Compiles a model this way, in this process.
+        """Compiles a model this way, in this process, whose settings of torch stay as they are.
+
+        `DeployWay.process_settings` has those of the study.
 
         Parameters
         ----------
