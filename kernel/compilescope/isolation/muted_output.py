@@ -1,31 +1,78 @@
-"""Suppresses what is printed while a subject is called repeatedly."""
+"""Suppresses the output of a subject while it is called repeatedly.
+
+Timing calls a subject thousands of times, and the user knows its output: that of the user's own
+call is kept. Three kinds of output are dropped, of one thread:
+
+- what it prints to ``sys.stdout`` and ``sys.stderr``;
+- what it displays or clears in a cell (``IPython.display``);
+- what it logs, whatever the handler, so that a log file does not get a line for each call either.
+  Records of torch's and compilescope's loggers are passed on: the subject does not log them, and
+  `torch_api.dynamo.muted_warnings` selects what is dropped of torch's.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import logging
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..torch_api.dynamo.muted_warnings import warnings_muted
+from ..torch_api.process.patching import patched
 
 
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
-    """Drops this thread's output in the block; other threads print as usual.
+    """Drops this thread's output in the block; that of other threads appears as usual.
 
-    Timing calls a subject thousands of times, and the user knows its output. What Dynamo warns of,
-    the report says.
+    What Dynamo warns of, the report says.
     """
     thread = threading.get_ident()
     before = sys.stdout, sys.stderr
+    depth = _depth()
     sys.stdout, sys.stderr = _Muted(before[0], thread), _Muted(before[1], thread)
+    _this_thread.depth = depth + 1
     try:
-        with warnings_muted():
+        with warnings_muted(), patched(logging.Logger, "handle", _handle), _displays_muted():
             yield
     finally:
+        _this_thread.depth = depth
         sys.stdout, sys.stderr = before
+
+
+_this_thread = threading.local()
+"""``depth``: how many blocks of `quiet` this thread is in."""
+
+
+def _depth() -> int:
+    return getattr(_this_thread, "depth", 0)
+
+
+@contextlib.contextmanager
+def _displays_muted() -> Iterator[None]:
+    """Drops in the block what this thread displays or clears in IPython, if IPython runs."""
+    loaded = sys.modules.get("IPython.core.getipython")
+    shell = loaded.get_ipython() if loaded is not None else None
+    with contextlib.ExitStack() as stack:
+        for name in ("publish", "clear_output"):
+            for cls in type(getattr(shell, "display_pub", None)).__mro__:
+                if name in vars(cls):
+                    stack.enter_context(patched(cls, name, _unless_muted))
+                    break
+        yield
+
+
+def _unless_muted(original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    return None if _depth() else original(*args, **kwargs)
+
+
+def _handle(
+    original: Callable[..., Any], logger: logging.Logger, record: logging.LogRecord
+) -> None:
+    if not _depth() or record.name.partition(".")[0] in ("torch", "compilescope"):
+        original(logger, record)
 
 
 class _Muted:

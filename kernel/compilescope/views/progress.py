@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
+from collections.abc import Callable
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -45,6 +46,8 @@ class Line:
 
     def __init__(self, *, in_cells: bool = True) -> None:
         self.handle: Any = None
+        self._publish: Callable[..., object] = _nowhere
+        """Publishes in the cell, also while what the subject displays is muted."""
         self._in_cells = in_cells
         self._ticked = 0.0
         self._plain: TextIO | None = None
@@ -72,6 +75,7 @@ class Line:
             handle: Any = display.DisplayHandle  # without types in IPython
             self.handle = handle()
             self.handle.display(_bundle("starting", None), raw=True, metadata=UNFINISHED)
+            self._publish = shell.current().display_pub.publish
             self.clock.start()
 
     def __enter__(self) -> Line:
@@ -91,7 +95,8 @@ class Line:
         words = self._words(now)
         if self.handle is not None:
             bundle = _bundle(step, self._fraction(now), words)
-            self.handle.update(bundle, raw=True, metadata=UNFINISHED)
+            place = {"display_id": self.handle.display_id}
+            self._publish(data=bundle, metadata=UNFINISHED, transient=place, update=True)
         elif sys.stderr.isatty():
             shown = f"{step} ({words})" if words else step
             sys.stderr.write(f"\r\033[K{shown} …")
@@ -152,6 +157,10 @@ class Line:
         self.clear()
         if self.handle is not None:
             self.handle.update({"text/plain": "", "text/html": ""}, raw=True)
+
+
+def _nowhere(**_: object) -> None:
+    """Publishes nothing: there is no cell."""
 
 
 def _bundle(step: str, fraction: float | None, waited: str = "") -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import logging
 import sys
 import threading
@@ -11,7 +12,13 @@ import compilescope as cs
 import pytest
 import torch
 from compilescope.isolation.muted_output import quiet
+from compilescope.progress.progress import Progress
+from compilescope.views import progress
+from IPython.core.displaypub import DisplayPublisher
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.display import clear_output, display
 from torch._logging import _internal
+from traitlets.config import Config
 
 
 class Printed(logging.Handler):
@@ -82,7 +89,88 @@ def test_a_stream_that_does_not_say_what_it_wrote(monkeypatch: pytest.MonkeyPatc
     assert (tee.texts, numbers) == (["text"], [4])
 
 
-def test_a_handler_of_the_users_hears_all() -> None:
+@pytest.fixture
+def displayed(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """The texts that IPython's publisher gets, and where it was asked to clear the output."""
+    texts: list[str] = []
+
+    class Publisher(DisplayPublisher):
+        def publish(self, data: dict[str, str], *_: object, **__: object) -> None:
+            texts.append(data["text/plain"])
+
+        def clear_output(self, wait: bool = False) -> None:
+            texts.append("cleared")
+
+    config = Config()
+    config.HistoryManager.enabled = False
+    before = sys.displayhook
+    shell = InteractiveShell.instance(config=config)
+    shell.display_pub = Publisher()
+    monkeypatch.setattr(progress.shell, "kernel", lambda: object())
+    yield texts
+    InteractiveShell.clear_instance()
+    atexit.unregister(shell.atexit_operations)
+    sys.displayhook = before
+
+
+def test_what_a_subject_displays_or_clears_is_muted_in_its_thread(displayed: list[str]) -> None:
+    def draw(text: str) -> None:
+        clear_output(wait=True)
+        display(text)
+
+    other = threading.Thread(target=draw, args=("other",))
+    with quiet():
+        with quiet():
+            draw("inner")
+        draw("outer")
+        other.start()
+        other.join()
+    draw("later")
+    assert displayed == ["cleared", "'other'", "cleared", "'later'"]
+
+
+def test_the_progress_in_the_cell_goes_on_while_the_subject_is_muted(displayed: list[str]) -> None:
+    with progress.Line() as line, quiet():
+        line.show(Progress(step="timing"))
+        display("the subject's")
+    assert displayed[0].startswith("starting")
+    assert any(text.startswith("timing") for text in displayed)
+    assert not any("the subject's" in text for text in displayed)
+
+
+def test_what_a_subject_logs_is_muted_in_its_thread() -> None:
+    handler, logger = Printed(), logging.getLogger("train")
+    logger.addHandler(handler)
+    other = threading.Thread(target=logger.warning, args=("another thread's",))
+    try:
+        with quiet():
+            logger.warning("a step")
+            other.start()
+            other.join()
+        logger.warning("later")
+    finally:
+        logger.removeHandler(handler)
+    assert handler.texts == ["another thread's", "later"]
+
+
+def test_an_inspection_repeats_no_output_of_the_subject(displayed: list[str]) -> None:
+    handler, logger = Printed(), logging.getLogger("train")
+    logger.addHandler(handler)
+
+    def step(x: torch.Tensor) -> torch.Tensor:
+        display("loss")
+        logger.warning("a step")
+        return x + 1
+
+    try:
+        cs.inspect(step, (torch.ones(3),), variants="python", run=False)
+    finally:
+        logger.removeHandler(handler)
+    assert handler.texts == []
+    assert not [text for text in displayed if "loss" in text]
+
+
+def test_a_handler_of_the_users_gets_all_of_torchs() -> None:
     handler, logger = Printed(), logging.getLogger("torch._dynamo")
     logger.addHandler(handler)
     try:

@@ -6,6 +6,7 @@ import io
 import re
 import threading
 import time
+import types
 from pathlib import Path
 
 import pytest
@@ -85,17 +86,22 @@ def test_a_cell_shows_the_time_within_a_step_and_nothing_once_it_has_ended(
     marks: list[dict[str, str]] = []
     ticked = threading.Event()
 
+    def publish(data: dict[str, str], metadata: dict[str, str], **_: object) -> None:
+        shown.append(data["text/plain"])
+        marks.append(metadata)
+        if len(shown) > 3:
+            ticked.set()
+
     class Handle:
-        def __init__(self) -> None:
-            self.display = self.update
+        display_id = "1"
 
-        def update(self, bundle: dict[str, str], raw: bool, metadata: dict[str, str]) -> None:
-            shown.append(bundle["text/plain"])
-            marks.append(metadata)
-            if len(shown) > 3:
-                ticked.set()
+        def display(self, bundle: dict[str, str], raw: bool, metadata: dict[str, str]) -> None:
+            publish(bundle, metadata)
 
+    publisher = types.SimpleNamespace(publish=publish)
+    shell = types.SimpleNamespace(display_pub=publisher)
     monkeypatch.setattr(progress.shell, "kernel", lambda: object())
+    monkeypatch.setattr(progress.shell, "current", lambda: shell)
     monkeypatch.setattr("IPython.display.DisplayHandle", Handle)
     monkeypatch.setattr(progress, "_CLOCK_S", 0.001)
     line = progress.Line()
