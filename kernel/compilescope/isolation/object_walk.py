@@ -233,8 +233,7 @@ def _children(obj: Any, path: str, names: Mapping[int, str]) -> Iterator[Child]:
 
 def _of_tensor(tensor: torch.Tensor, path: str) -> Iterator[Child]:
     with tensors.plain():
-        # Reading any other tensor's gradient makes torch warn.
-        grad = tensor.grad if tensor.is_leaf or tensor.retains_grad else None
+        grad = tensors.gradient(tensor)
     yield grad, f"{path}.grad"
 
 

@@ -74,7 +74,7 @@ class SavedTensor:
         self.requires_grad = tensor.requires_grad
         self.history = tensor.grad_fn
         self.has_grad = tensor.is_leaf or tensor.retains_grad
-        self.grad = tensor.grad if self.has_grad else None
+        self.grad = tensors.gradient(tensor)
         self.hooks = [None if hook is None else SavedDict(hook) for hook in tensors.hooks(tensor)]
 
     def before(self) -> torch.Tensor | None:
@@ -112,8 +112,9 @@ class SavedTensor:
             or (not self.is_leaf and tensor.grad_fn is not self.history)
         ):
             yield Change()
-        if self.has_grad and tensor.grad is not self.grad:
-            yield Change(".grad", tensor.grad)
+        grad = tensors.gradient(tensor)
+        if self.has_grad and grad is not self.grad:
+            yield Change(".grad", grad)
         for saved, now in zip(self.hooks, tensors.hooks(tensor), strict=True):
             if any(saved.changed()) if saved is not None else now:
                 yield Change(".hooks")
@@ -142,7 +143,7 @@ class SavedTensor:
             tensor.detach_()
         if tensor.is_leaf and tensor.requires_grad != self.requires_grad:
             tensor.requires_grad_(self.requires_grad)
-        if self.has_grad and tensor.grad is not self.grad:
+        if self.has_grad and tensors.gradient(tensor) is not self.grad:
             tensor.grad = self.grad
         for saved, now in zip(self.hooks, tensors.hooks(tensor), strict=True):
             if saved is not None:

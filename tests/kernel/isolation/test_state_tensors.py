@@ -328,3 +328,16 @@ def test_the_tensors_of_a_torchscript_module(make: Callable[[nn.Module], Any]) -
     assert all(torch.equal(tensor, before[name]) for name, tensor in net.state_dict().items())
     assert all(parameter.grad is None for parameter in net.parameters())
     assert snapshot.unsaved == []
+
+
+@pytest.mark.filterwarnings("error")
+def test_an_input_to_which_a_history_was_added_is_read_without_a_warning() -> None:
+    total, weight = torch.zeros(3), torch.ones(3, requires_grad=True)
+    with preserved(total.add_, (weight,)) as snapshot:
+        total.add_(weight)
+        assert not total.is_leaf
+        assert "args[0]" not in {path for path, *_ in snapshot.changed()}
+    assert total.is_leaf
+    assert not total.requires_grad
+    assert torch.equal(total, torch.zeros(3))
+    assert snapshot.unsaved == []

@@ -120,3 +120,8 @@ def has_other_values(args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
     """
     leaves = tree_leaves((list(args), dict(kwargs)))
     return any(leaf is not None and not isinstance(leaf, torch.Tensor) for leaf in leaves)
+
+
+def gradient(tensor: torch.Tensor) -> torch.Tensor | None:
+    """A tensor's gradient; None without a warning if autograd keeps none for it."""
+    return tensor.grad if tensor.is_leaf or tensor.retains_grad else None
