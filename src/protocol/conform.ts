@@ -600,6 +600,7 @@ export function conformGraphTiers(value: unknown): void {
   o.number = number(o.number, 'number', 0);
   o.pinned = flag(o.pinned, 'pinned', false);
   o.pinned_to = field(o.pinned_to, 'pinned_to', nullableText, none);
+  o.shared = flag(o.shared, 'shared', false);
   o.lines = field(o.lines, 'lines', listOfText, emptyList);
 }
 

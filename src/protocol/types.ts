@@ -1301,6 +1301,7 @@ export interface GraphTiers {
   number: number;
   pinned: boolean;
   pinned_to: 'cpp' | 'cuda_graphs' | 'python' | null;
+  shared: boolean;
   lines: string[];
 }
 

@@ -77,7 +77,9 @@ def tiers(compiled: Any = None) -> Tiers:
     Returns
     -------
     Tiers
-        One `GraphTiers` per graph: forward, backward and each recompile. Prints as a table.
+        One `GraphTiers` per graph: forward, backward and each recompile. Prints as a table. It
+        includes graphs that were compiled for another result of ``torch.compile`` and that calls
+        of this one use (`GraphTiers.shared`), as for two instances of a class.
 
     Raises
     ------
@@ -99,7 +101,8 @@ def tiers(compiled: Any = None) -> Tiers:
 def pin_tier(compiled: Any, tier: TierName | None) -> Tiers:
     """Pins the graphs of a tiered compilation to a tier, or unpins them.
 
-    The C++ wrapper is still built. Graphs that are compiled later are not pinned.
+    The C++ wrapper is still built. Graphs that are compiled later are not pinned. A graph that
+    another result of ``torch.compile`` uses too is pinned for both (`GraphTiers.shared`).
 
     Parameters
     ----------

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
-import functools
 import inspect
 import types
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
-
-import torch
 
 from ..torch_api.guards.guard_managers import KeptGuards
 from ..torch_api.trace import compiled_callable
+from ..torch_api.trace.entered_functions import closure_values, entered_functions
 
 
 class EntryFrame(NamedTuple):
@@ -45,34 +42,12 @@ def entry_frames(
     TypeError
         The call does not fit the signature.
     """
-    frames = [_frame(function, [*first, *args], kwargs) for function, first in _functions(fn)]
+    frames = [
+        _frame(function, [*first, *args], kwargs) for function, first in entered_functions(fn)
+    ]
     wrapped = compiled_callable.module_of(fn) or fn
     inside = {"args": tuple(args), "kwargs": dict(kwargs), "fn": wrapped}
     return [*frames, EntryFrame(None, inside)]
-
-
-def entry_functions(fn: Callable[..., Any]) -> list[types.FunctionType]:
-    """The functions whose frames Dynamo may enter for a call."""
-    return [function for function, _ in _functions(fn)]
-
-
-def _functions(fn: Any) -> Iterator[tuple[types.FunctionType, list[Any]]]:
-    """Functions with what stands before the call's own arguments."""
-    if isinstance(fn, types.FunctionType):
-        yield fn, []
-    elif isinstance(fn, types.MethodType):
-        for function, first in _functions(fn.__func__):
-            yield function, [*first, fn.__self__]
-        if isinstance(fn.__self__, torch.nn.Module) and fn.__func__ is torch.nn.Module._call_impl:
-            yield from _functions(fn.__self__.forward)
-    elif isinstance(fn, torch.nn.Module):
-        yield from _functions(fn.forward)
-        call_impl: Any = torch.nn.Module._call_impl
-        yield call_impl, [fn]
-    elif not isinstance(fn, (functools.partial, type)):
-        call = inspect.getattr_static(type(fn), "__call__", None)
-        if isinstance(call, types.FunctionType):
-            yield call, [fn]
 
 
 def _frame(
@@ -80,12 +55,8 @@ def _frame(
 ) -> EntryFrame:
     bound = inspect.signature(function, follow_wrapped=False).bind(*args, **kwargs)
     bound.apply_defaults()
-    f_locals = dict(bound.arguments)
-    code = function.__code__
-    for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
-        with contextlib.suppress(ValueError):  # not assigned yet
-            f_locals[name] = cell.cell_contents
-    return EntryFrame(code, f_locals)
+    f_locals = {**bound.arguments, **closure_values(function)}
+    return EntryFrame(function.__code__, f_locals)
 
 
 def _place(code: types.CodeType) -> tuple[str, int, str]:

@@ -20,7 +20,7 @@ from ..subject.typed_arguments import evaluate_arguments
 from ..torch_api.dynamo import skipping
 from ..torch_api.guards.guard_managers import live_guards, recompile_limit
 from ..torch_api.trace import compiled_callable
-from .entry_frames import entry_functions
+from ..torch_api.trace.entered_functions import entry_functions
 from .evaluate_guards import evaluate_guards
 from .kept_guards import by_report_id, report_ids
 

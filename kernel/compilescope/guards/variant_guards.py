@@ -11,7 +11,7 @@ from ..report import VariantReport
 from ..report.errors import CompilescopeError
 from ..report.what_if import WhatIf
 from ..torch_api.guards.guard_managers import live_guards
-from .entry_frames import entry_functions
+from ..torch_api.trace.entered_functions import entry_functions
 from .evaluate_guards import evaluate_guards
 from .kept_guards import EvaluableGuards, by_report_id, report_ids
 

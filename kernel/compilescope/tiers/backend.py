@@ -19,6 +19,7 @@ from . import graphs
 from .builder import builder
 from .cuda_graphs_tier import why_not_recorded
 from .partners import Partners
+from .shared_graphs import shared_graphs
 from .tier_warning import TierWarning
 from .tiered_graph import WRITABLE, TieredGraph
 
@@ -151,6 +152,14 @@ def tiers_of(compiled: Any = None) -> Tiers:
     """
     if compiled is None:
         return Tiers(graphs=[graph.report() for graph in graphs.every()])
+    own, shared = _graphs_used(compiled)
+    states = [graph.report() for graph in own]
+    states += [graph.report(is_shared=True) for graph in shared]
+    return Tiers(graphs=states, why="" if states else _why_none(compiled))
+
+
+def _graphs_used(compiled: Any) -> tuple[list[TieredGraph], list[TieredGraph]]:
+    """The graphs that were compiled for it, and those that it shares."""
     context = compile_calls.context_of(compiled)
     if context is None:
         raise CompilescopeError(
@@ -158,8 +167,7 @@ def tiers_of(compiled: Any = None) -> Tiers:
             "Tiers belong to what torch.compile returned.",
             'Give what compilescope.tiered or torch.compile(…, backend="compilescope") returned.',
         )
-    states = [graph.report() for graph in graphs.graphs_of(context)]
-    return Tiers(graphs=states, why="" if states else _why_none(compiled))
+    return graphs.graphs_of(context), shared_graphs(compiled, context)
 
 
 def _why_none(compiled: Any) -> str:
@@ -187,8 +195,8 @@ def pin_tier(compiled: Any, tier: TierName | None) -> Tiers:
             "or None to unpin.",
         )
     check_function("compiled", compiled)
-    tiers_of(compiled)
-    for graph in graphs.graphs_of(compile_calls.context_of(compiled)):
+    own, shared = _graphs_used(compiled)
+    for graph in (*own, *shared):
         graph.pin(tier)
     return tiers_of(compiled)
 

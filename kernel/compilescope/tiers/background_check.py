@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import logging
 import threading
 import weakref
@@ -257,3 +258,17 @@ class BackgroundCheck(ComparingStage):
 def _bytes_of(values: Sequence[HeldValue]) -> int:
     """The bytes of the copies among values that are kept."""
     return sum(bytes_of(held.value) for held in values if held.version is None)
+
+
+def prepare_libraries(code: str, devices: Collection[int]) -> None:
+    """Loads the libraries that a wrapper calls, in a background thread and before the check."""
+    for device in devices:
+        for library in background_runs.libraries_of(code):
+            background.run(functools.partial(_prepare_library, device, library))
+
+
+def _prepare_library(device: int, library: background_runs.Library) -> None:
+    try:
+        background_runs.prepare_library(device, library)
+    except Exception as error:  # noqa: BLE001 - memory, or determinism: the check finds out
+        _log.info("%s could not be prepared: %s", library, error)

@@ -1,4 +1,4 @@
-"""All graphs that the backend compiled, by the call of ``torch.compile`` that they belong to."""
+"""All graphs that the backend compiled, by the call of ``torch.compile`` that compiled them."""
 
 from __future__ import annotations
 
@@ -12,13 +12,18 @@ from .tiered_graph import TieredGraph
 _lock = threading.Lock()
 _graphs: weakref.WeakKeyDictionary[Any, list[TieredGraph]] = weakref.WeakKeyDictionary()
 _others: list[TieredGraph] = []
-"""The context of graphs whose call of ``torch.compile`` is unknown."""
+"""Graphs whose call of ``torch.compile`` is unknown."""
+_left: list[list[TieredGraph]] = []
+"""The graphs of each context that is gone: Dynamo keeps them on the code, for other contexts."""
 
 
 def add(context: Any, graph: TieredGraph) -> None:
     """Registers a graph; ``context`` identifies its call of ``torch.compile``."""
     with _lock:
-        graphs = _others if context is None else _graphs.setdefault(context, [])
+        graphs = _others if context is None else _graphs.get(context)
+        if graphs is None:
+            graphs = _graphs[context] = []
+            weakref.finalize(context, _left.append, graphs).atexit = False
         graphs[:] = [other for other in graphs if other.is_alive]
         graphs.append(graph)
 
@@ -31,9 +36,21 @@ def graphs_of(context: Any) -> list[TieredGraph]:
 
 def every() -> list[TieredGraph]:
     """All graphs that can still be called."""
+    return [graph for graphs in _groups() for graph in graphs]
+
+
+def others(context: Any) -> list[list[TieredGraph]]:
+    """The graphs of each other call of ``torch.compile`` that can still be called."""
+    own = graphs_of(context)
+    return [graphs for graphs in _groups() if graphs != own]
+
+
+def _groups() -> list[list[TieredGraph]]:
     with _lock:
-        all_graphs = [*(graph for graphs in _graphs.values() for graph in graphs), *_others]
-    return [graph for graph in all_graphs if graph.is_alive]
+        _left[:] = [graphs for graphs in _left if any(graph.is_alive for graph in graphs)]
+        groups = [*_graphs.values(), *_left, _others]
+    alive = [[graph for graph in graphs if graph.is_alive] for graphs in groups]
+    return [graphs for graphs in alive if graphs]
 
 
 sources.append(lambda: [graph.report() for graph in every()])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 import logging
 import threading
@@ -26,7 +25,7 @@ from ..torch_api.inductor.graph_recording import Loaded, end_step
 from ..torch_api.inductor.wrappers.wrapper_launches import count_launches
 from . import background, observers
 from .alternating_calls import AlternatingCalls
-from .background_check import BackgroundCheck
+from .background_check import BackgroundCheck, prepare_libraries
 from .cached_files import CachedFiles, Rejection, decided_by
 from .check import Check, UncheckedError, deviation_text, first_line
 from .cuda_graphs_tier import CudaGraphsTier
@@ -108,9 +107,15 @@ class TieredGraph:
     def _lock(self) -> threading.RLock:
         return self.partners.lock
 
-    def report(self) -> GraphTiers:
-        """Its current state."""
+    @property
+    def compilation(self) -> str:
+        """Torch's id of the compilation."""
+        return self.report_now.compilation
+
+    def report(self, *, is_shared: bool = False) -> GraphTiers:
+        """Its current state; ``is_shared`` is `GraphTiers.shared`."""
         now: GraphTiers = msgspec.convert(msgspec.to_builtins(self.report_now), GraphTiers)
+        now.shared = is_shared
         add_tier_words(now)
         return now
 
@@ -196,9 +201,7 @@ class TieredGraph:
         except Exception as error:  # noqa: BLE001 - memory: the check does it again
             _log.info("a check could not be prepared: %s", error)
         if self._is_checked_in_background(compiled):
-            for device in gpus(compiled):
-                for library in background_runs.libraries_of(compiled.source_code):
-                    background.run(functools.partial(_prepare_library, device, library))
+            prepare_libraries(compiled.source_code, gpus(compiled))
 
     def mark_building(self) -> None:
         """It is being built."""
@@ -462,11 +465,11 @@ class TieredGraph:
         self.fail(self._what(what), why, remedy=remedy, detail=detail)
 
     def reject_as_before(self) -> bool:
-        """Reports what an earlier process found, if it also applies to this one."""
+        """Reports what was found before, if it still applies: by this process or another."""
         rejection = self.files.rejection()
         if rejection is None or rejection.decided_by != decided_by():
             return False
-        why = f"Found by an earlier process: {rejection.why}"
+        why = f"Found when the graph was compiled before: {rejection.why}"
         if rejection.is_slower:
             if self.cuda_graphs.is_possible:
                 return False
@@ -491,10 +494,3 @@ _NO_WRAPPER = "There is no C++ wrapper to record."
 _REPORT = "compilescope.inspect compares both wrappers of the call; then report it to PyTorch."
 
 _numbers = itertools.count(1)
-
-
-def _prepare_library(device: int, library: background_runs.Library) -> None:
-    try:
-        background_runs.prepare_library(device, library)
-    except Exception as error:  # noqa: BLE001 - memory, or determinism: the check finds out
-        _log.info("%s could not be prepared: %s", library, error)

@@ -242,6 +242,36 @@ def test_a_pinned_graph_stays_with_the_python_wrapper_until_it_is_unpinned() -> 
         tiers_of_panel.pin(None, messages.PinTier(number=0, pinned=True))
 
 
+class Chosen(torch.nn.Module):
+    """A model of which instances share compiled code if they have the same function."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.linear = torch.nn.Linear(4, 4)
+        self.name = name
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return getattr(torch, self.name)(self.linear(x))
+
+
+@pytest.mark.usefixtures("nothing_built")
+def test_instances_of_a_class_share_graphs_and_say_so() -> None:
+    first, second, other = (cs.tiered(Chosen(name).eval()) for name in ("sin", "sin", "cos"))
+    with torch.no_grad():
+        for compiled in (first, second, other):
+            compiled(torch.ones(2, 4))
+    (own,), (shared,), (another,) = cs.tiers(first), cs.tiers(second), cs.tiers(other)
+    assert (own.shared, shared.shared, another.shared) == (False, True, False)
+    assert own.number == shared.number != another.number
+    assert "was compiled for another result of torch.compile" in str(cs.tiers(second))
+    assert [graph.pinned for graph in cs.pin_tier(second, "python")] == [True]
+    assert [cs.tiers(each)[0].pinned for each in (first, other)] == [True, False]
+    del first, compiled
+    gc.collect()
+    (left,) = cs.tiers(second)
+    assert (left.number, left.shared) == (shared.number, True)
+
+
 def test_a_watch_keeps_the_tiers_of_what_it_saw_compiled() -> None:
     before, inside, after = cs.tiered(parts), cs.tiered(subject), cs.tiered(counted)
     before(X)

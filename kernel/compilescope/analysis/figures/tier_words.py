@@ -11,6 +11,11 @@ TITLES: dict[TierName, str] = {
     "cuda_graphs": "CUDA graphs",
 }
 
+_SHARED = (
+    "{} {} was compiled for another result of torch.compile, which uses it too: a pin applies to "
+    "both."
+)
+
 
 def add_tier_words(graph: GraphTiers) -> None:
     """Fill `GraphTiers.lines`."""
@@ -38,15 +43,17 @@ def tier_text(tier: Tier, graph: GraphTiers) -> str:
         "builds": "being built",
         "checks": f"built{seconds}{checked}",
         "checked": f"built{seconds}, checked",
-        "failed": "failed in an earlier process, not built again" if tier.cached else "failed",
+        "failed": "failed before, not built again" if tier.cached else "failed",
         "unwanted": "not built" if tier.gain is None else f"{built}{gain}, not used",
     }
     return words.get(tier.state, tier.state)  # of a file: any state may stand at any tier
 
 
 def reasons(graph: GraphTiers) -> list[str]:
-    """Return why tiers of a graph failed or are unwanted, each reason once."""
+    """Return why tiers of a graph failed or are unwanted, each reason once, and who shares it."""
     whys = [tier.problem.why if tier.problem is not None else tier.why for tier in graph.tiers]
+    if graph.shared:
+        whys.append(_SHARED.format(graph.compilation, graph.kind))
     return list(dict.fromkeys(why for why in whys if why))
 
 

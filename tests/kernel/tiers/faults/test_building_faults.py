@@ -107,12 +107,12 @@ def test_a_compiler_that_fails_in_the_builder(
     torch._dynamo.reset()
     monkeypatch.setattr(tier_warning, "_warned", {})
     again = cs.tiered(subject)
-    with pytest.warns(TierWarning, match="Found by an earlier process: x.cpp:1:2: error: no room"):
+    with pytest.warns(TierWarning, match="compiled before: x.cpp:1:2: error: no room"):
         again(X)
     assert builder().wait(0)
     (graph,) = cs.tiers(again)
     assert (graph.tiers[1].state, graph.tiers[1].cached) == ("failed", True)
-    assert "failed in an earlier process, not built again" in str(cs.tiers(again))
+    assert "failed before, not built again" in str(cs.tiers(again))
     other = [*tiered_graph.decided_by()[:-1], "g++ 15"]
     monkeypatch.setattr(tiered_graph, "decided_by", lambda: other)
     monkeypatch.setattr(runner, "run", start)

@@ -80,7 +80,7 @@ def test_a_wrong_result(own_caches: Path, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(tier_warning, "_warned", {})
     torch._dynamo.reset()
     again = cs.tiered(subject)
-    with pytest.warns(TierWarning, match="gives another result.*earlier process.*off by 0.25"):
+    with pytest.warns(TierWarning, match="gives another result.*compiled before.*off by 0.25"):
         assert torch.equal(again(X), subject(X))
     problem = problem_of(again)
     # Whoever wants it built again deletes what the warning names.
@@ -166,8 +166,8 @@ def test_a_slower_wrapper_is_not_used_by_the_next_process_either(
     )
     (file,) = own_caches.rglob("rejected.json")
     assert graph.tiers[1].why == (
-        "Found by an earlier process: Its calls are slower: 10.0 µs → 20.0 µs per call. It is not "
-        f"used until you delete {file}."
+        "Found when the graph was compiled before: Its calls are slower: 10.0 µs → 20.0 µs per "
+        f"call. It is not used until you delete {file}."
     )
     file.unlink()
     # It is checked and measured again; a difference that does not recur is noise.
