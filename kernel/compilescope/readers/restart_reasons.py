@@ -8,23 +8,8 @@ from ..analysis.problems.breaks import causes_restart
 from ..analysis.problems.failed_records import restart_reasons
 from ..capture.logged_values import finite
 from ..report import Break
+from ..report.restart_explanations import explanation_of
 from .lost_time import CompileSeconds
-
-_EXPLANATIONS = {
-    "TensorifyScalarRestartAnalysis": (
-        "a float that Dynamo had made an input of the graph had to become a constant",
-        (
-            "Set torch._dynamo.config.specialize_float = True: floats are constants from the "
-            "start. Each new value of a float then recompiles."
-        ),
-    ),
-    "UnspecializeRestartAnalysis": ("the code changes a module that Dynamo took as constant", ""),
-    "CompileCollectiveRestartAnalysis": (
-        "the ranks told each other which sizes are dynamic (enable_compiler_collectives)",
-        "",
-    ),
-}
-"""Type of torch's exception, which it logs for a restart without a reason → why, and a remedy."""
 
 
 def add_restarts(
@@ -64,7 +49,4 @@ def add_restarts(
 
 
 def _explanation(reason: str, *, redact: bool) -> tuple[str, str]:
-    for exception, explanation in _EXPLANATIONS.items():
-        if exception in reason:
-            return explanation
-    return "" if redact else reason.partition("\n")[0], ""
+    return explanation_of(reason) or ("" if redact else reason.partition("\n")[0], "")

@@ -27,7 +27,7 @@ from compilescope.subject.pickled_subject import Call
 from compilescope.torch_api.dynamo.module_code import ModuleCode
 from compilescope.torch_api.failures import failures
 from torch import nn
-from torch._dynamo.exc import PackageError
+from torch._dynamo.exc import PackageError, TensorifyScalarRestartAnalysis
 
 from ..studying import study
 
@@ -177,6 +177,37 @@ def test_a_file_that_the_pasted_code_saves_serves_in_the_modes_of_the_study(
     exec(serving, names)
     with torch.no_grad():
         torch.testing.assert_close(names["compiled"](*args), model(*args))
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("fresh_dynamo", "one_thread")
+@pytest.mark.parametrize("name", [ways.AOT, ways.AOTI])
+def test_a_variant_with_dynamic_sizes_is_deployed_with_them(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("AOTI_RUNTIME_CHECK_INPUTS", "0")
+    way = all_ways(cs.Variant(dynamic=True))[name]
+    model = nn.Sequential(nn.Linear(8, 8), nn.Dropout(0.1)).eval()
+    names: dict[str, Any] = {"model": model, "args": (torch.randn(3, 8),), "kwargs": {}}
+    with torch.no_grad():
+        exec(with_imports(way.code), names)
+        for size in (3, 5):
+            x = torch.randn(size, 8)
+            torch.testing.assert_close(names["compiled"](x), model(x))
+
+
+def test_only_floats_of_the_model_are_made_constant_for_aot_compile() -> None:
+    dynamic = cs.Variant(dynamic=True)
+    assert "specialize_float=True" in all_ways(dynamic)[ways.AOT].code
+    assert "specialize_float" not in all_ways(dynamic, has_numbers=True)[ways.AOT].code
+    assert "specialize_float" not in all_ways()[ways.AOT].code
+
+
+def test_a_request_to_start_again_names_the_setting_that_avoids_it() -> None:
+    problem = failures.of_way(TensorifyScalarRestartAnalysis())
+    assert "specialize_float = True" in problem.remedy
+    assert "internal error" not in problem.why
 
 
 def test_only_a_model_that_names_its_blocks_compiles_them_by_itself() -> None:

@@ -52,11 +52,19 @@ def forward(model, *args, **kwargs):
 
 
 """
+_CONSTANT_FLOATS = """\
+# Without it, torch fails for a float of the model that has to be a constant, such as a dropout's p.
+with torch._dynamo.config.patch(specialize_float=True):"""
+_DYNAMIC_SHAPES = """\
+shapes = torch.export.ShapesCollection()
+for tensor in torch.utils._pytree.tree_leaves((args, kwargs)):
+    if isinstance(tensor, torch.Tensor):
+        shapes[tensor] = [torch.export.Dim.AUTO] * tensor.dim()
+"""
 _RECOMPILES = "recompiles if a guard fails, and the call waits for it"
-_ONE_GRAPH = (
-    "one graph for these shapes, dtypes and strides, unless they are exported as dynamic: other "
-    "calls raise an error"
-)
+_ONE_GRAPH = "one graph for these {}: other calls raise an error"
+_STATIC = "shapes, dtypes and strides"
+_DYNAMIC = "dtypes, and for sizes in the ranges that torch.export finds"
 _OWN_WEIGHTS = (
     "weights and buffers are copied into the package: changes in the model do not reach it, and "
     "changes in it do not reach the model"
@@ -277,11 +285,14 @@ def _aot_compile(variant: Variant, subject: Subject) -> DeployWay:
     compiled = code_of(whole, target).replace("compiled = ", "ahead = ", 1)
     example_arguments = "(model, *args)" if subject.is_module else "args"
     bound = "functools.partial(ahead, model)" if subject.is_module else "ahead"
+    ahead = f"{compiled}.aot_compile(({example_arguments}, kwargs))"
+    # A float among the arguments may be dynamic; those of the model are constant in any case.
+    if variant.dynamic and not subject.has_numbers:
+        ahead = f"{_CONSTANT_FLOATS}\n{textwrap.indent(ahead, '    ')}"
     way = DeployWay(
         name=AOT,
         title="compiled ahead of the first call, guards included",
-        code=f"{_FORWARD if subject.is_module else ''}"
-        f"{compiled}.aot_compile(({example_arguments}, kwargs))\ncompiled = {bound}",
+        code=f"{_FORWARD if subject.is_module else ''}{ahead}\ncompiled = {bound}",
         ship_code='ahead.save_compiled_function("compiled.bin")',
         load_code='with open("compiled.bin", "rb") as file:\n'
         f"    ahead = torch.compiler.load_compiled_function(file)\ncompiled = {bound}",
@@ -301,20 +312,25 @@ def _aot_inductor(variant: Variant, subject: Subject) -> DeployWay:
         'os.environ["AOTI_RUNTIME_CHECK_INPUTS"] = "1"\n'
         f'compiled = torch._inductor.aoti_load_package("{PACKAGE}")'
     )
+    is_dynamic = bool(variant.dynamic)
+    shapes = ", dynamic_shapes=shapes" if is_dynamic else ""
     export = (
-        "program = torch.export.export(model, args, kwargs)\n"
+        f"program = torch.export.export(model, args, kwargs{shapes})\n"
         f'torch._inductor.aoti_compile_and_package(program, package_path="{PACKAGE}")\n'
     )
     if not _NO_GRADIENTS.intersection(subject.contexts):
         export = f"with torch.no_grad():\n{textwrap.indent(export, '    ')}"
+    if is_dynamic:
+        export = f"{_DYNAMIC_SHAPES}{export}"
     way = DeployWay(
         name=AOTI,
-        title="exported and compiled to a library that needs no Python",
+        title=f"exported{' with dynamic sizes' if is_dynamic else ''} and compiled to a library "
+        "that needs no Python",
         code=f"{export}{load}",
         ship_code=WRITTEN,
         load_code=load,
         gives_up=[
-            _ONE_GRAPH,
+            _ONE_GRAPH.format(_DYNAMIC if is_dynamic else _STATIC),
             "no gradients",
             _OWN_WEIGHTS,
         ],

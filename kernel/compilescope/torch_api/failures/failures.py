@@ -30,6 +30,7 @@ from ...report.problem import (
     in_short,
     message_of,
 )
+from ...report.restart_explanations import explanation_of
 from ..trace.graphs import source_lines
 from . import backend, cpp, cpp_compiler, disk, operators
 from .places import last_traced, text_after, users_part, where_raised
@@ -167,6 +168,8 @@ def of_torch(error: BaseException) -> Problem | None:
         for kind, describe in _KINDS:
             if isinstance(cause, kind) and (problem := describe(cause)) is not None:
                 return problem
+    if isinstance(error, dynamo.RestartAnalysis):
+        return _restart(error)
     if isinstance(error, dynamo.TorchDynamoException):
         return _internal(error, message_of(error))
     return None
@@ -222,6 +225,17 @@ def _internal(error: BaseException, detail: str) -> Problem:
         where=where_raised(error),
         detail=detail,
     )
+
+
+def _restart(error: BaseException) -> Problem:
+    """The problem if Dynamo's request to start again reaches the caller, as of ``aot_compile``."""
+    problem = _internal(error, _full_traceback(error))
+    explanation = explanation_of(type(error).__name__)
+    if explanation is not None:
+        why, remedy = explanation
+        problem.why = f"torch does not start again here, though it would have to: {why}."
+        problem.remedy = remedy or problem.remedy
+    return problem
 
 
 def subject_failure(error: BaseException) -> Problem:
