@@ -74,7 +74,7 @@ def build_variants(
         reference = Reference(builds.fn, builds.args, builds.kwargs, snapshot, together)
     except Exception as error:  # noqa: BLE001 - it is every variant's problem
         problem = (
-            failures.subject_failure(error.error)
+            failures.subject_failure(error.error, has_worked=builds.has_worked)
             if isinstance(error, SubjectError)
             else fault(error)
         )

@@ -71,8 +71,11 @@ class BuiltVariants:
         kwargs: Mapping[str, Any],
         code_copies: CodeCopies,
         device: str = "cpu",
+        *,
+        has_worked: bool = False,
     ) -> None:
         self.fn, self.args, self.kwargs = fn, args, kwargs
+        self.has_worked = has_worked
         self.device = device
         self.code_copies = code_copies
         self.recompiling: list[tuple[Variant, RecompilingCalls]] = []

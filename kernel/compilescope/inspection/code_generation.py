@@ -44,6 +44,8 @@ class CodeGeneration:
         The call, packed for the processes that generate code for targets.
     compiled
         The result of ``aot_compile``, if that is the subject.
+    has_worked
+        Whether the call has succeeded before the inspection.
     """
 
     def __init__(
@@ -54,11 +56,13 @@ class CodeGeneration:
         code_copies: CodeCopies,
         shipment: target_variants.Shipment,
         compiled: AotCompiled | None,
+        has_worked: bool = False,
     ) -> None:
         self._fn, self._args, self._kwargs = fn, args, kwargs
         self._code_copies = code_copies
         self._shipment = shipment
         self._compiled = compiled
+        self._has_worked = has_worked
         self._captures = Captures()
         self._version = code_copies.version
 
@@ -199,5 +203,5 @@ class CodeGeneration:
             with quiet():
                 self._fn(*self._args, **self._kwargs)
         except CALL_ERRORS as error:
-            return failures.subject_failure(error)
+            return failures.subject_failure(error, has_worked=self._has_worked)
         return problem

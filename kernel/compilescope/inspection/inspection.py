@@ -68,6 +68,8 @@ class Inspection:
     ----------
     fn, args, kwargs
         The call.
+    has_worked
+        Whether it has succeeded before, in its cell.
 
     Raises
     ------
@@ -83,6 +85,7 @@ class Inspection:
         *,
         cell: str | None = None,
         call: SourceLine | None = None,
+        has_worked: bool = False,
     ) -> None:
         subject = describe(fn, args, kwargs)
         subject.cell, subject.call = cell, call
@@ -101,17 +104,18 @@ class Inspection:
         """The variants that the inspection was requested for."""
         self.call_key: tuple[object, ...] | None = None
         """The result of `same_call.call_key`; None if no other call is compared with it."""
-        self.size = len(walk(self.fn, self.args, self.kwargs).objects)
+        whole = (self.fn, self.args, self.kwargs)
+        self.size = len(walk(*whole).objects)
         """How many objects with state the call reaches: modules, parameters, containers."""
-        self._shipment = target_variants.Shipment(self.fn, self.args, self.kwargs, self.modes)
-        code_copies = CodeCopies(functions_of(self.fn, self.args, self.kwargs))
+        self._shipment = target_variants.Shipment(*whole, self.modes)
+        code_copies = CodeCopies(functions_of(*whole))
         self._questions = VariantGuards(self.fn, subject.name, code_copies)
-        self._builds = BuiltVariants(self.fn, self.args, self.kwargs, code_copies, subject.device)
+        self._builds = BuiltVariants(*whole, code_copies, subject.device, has_worked=has_worked)
         self._measurement = Measurement(self._builds)
         self._aot_compiled = aot_compiled(fn)
         """What ``aot_compile`` returned, if that was given: the variant `AS_WRITTEN`."""
         self._generation = CodeGeneration(
-            self.fn, self.args, self.kwargs, code_copies, self._shipment, self._aot_compiled
+            *whole, code_copies, self._shipment, self._aot_compiled, has_worked
         )
 
     def with_written(
@@ -422,11 +426,9 @@ class Inspection:
         together: RankAgreement = ALONE,
         between: Callable[[str], None] = lambda name: None,
     ) -> None:
-        opened = (
-            {AS_WRITTEN: functools.partial(call_compiled, self._aot_compiled)}
-            if self._aot_compiled is not None
-            else {}
-        )
+        opened = {}
+        if self._aot_compiled is not None:
+            opened[AS_WRITTEN] = functools.partial(call_compiled, self._aot_compiled)
         keep = self._questions.add
         results = build_variants(
             self._builds, requested, snapshot, monitor, rebuilds, keep, together, opened, between
@@ -490,9 +492,8 @@ class Inspection:
         if variant.requested.target is not None:
             return False
         compiled = self._aot_compiled
-        return not (
-            self._generation.is_aot_compiled(variant.requested) and compiled and compiled.lacking()
-        )
+        is_given = self._generation.is_aot_compiled(variant.requested)
+        return not (is_given and compiled and compiled.lacking())
 
 
 _READY = {True: ("built",), False: ("sources", "built")}

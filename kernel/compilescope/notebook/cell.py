@@ -9,7 +9,7 @@ import io
 import linecache
 import tokenize
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from ..report import SourceLine
@@ -220,14 +220,36 @@ def _refuse_await(statement: ast.stmt) -> None:
     waiting: list[ast.AST] = [statement]
     while waiting:
         node = waiting.pop()
-        if isinstance(node, (ast.Await, ast.AsyncFor, ast.AsyncWith)):
+        is_awaited = isinstance(node, (ast.Await, ast.AsyncFor, ast.AsyncWith)) or (
+            isinstance(node, ast.comprehension) and node.is_async
+        )
+        if is_awaited:
             raise CompilescopeError(
-                f"Line {node.lineno} awaits.",
+                f"Line {_first_line(node)} awaits.",
                 "torch.compile takes no coroutines, and %%compile runs its cell without awaiting.",
                 "Await it in a separate cell, and call with the result.",
             )
-        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
-            waiting.extend(ast.iter_child_nodes(node))
+        waiting.extend(_run_now(node))
+
+
+def _run_now(node: ast.AST) -> Iterator[ast.AST]:
+    """The parts of a node that run with it: a function's body and a generator run later."""
+    functions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+    if isinstance(node, ast.GeneratorExp):
+        yield node.generators[0].iter
+        return
+    for name, value in ast.iter_fields(node):
+        if not (name == "body" and isinstance(node, functions)):
+            parts = value if isinstance(value, list) else [value]
+            yield from (part for part in parts if isinstance(part, ast.AST))
+
+
+def _first_line(node: ast.AST) -> int:
+    """The line where a node begins; a comprehension's clause has none of its own."""
+    if isinstance(node, ast.comprehension):
+        return node.target.lineno
+    line: int = getattr(node, "lineno", 0)
+    return line
 
 
 def _check(fn: object) -> None:

@@ -99,7 +99,9 @@ class Session:
             this call and these variants: nothing is inspected then.
         """
         requested = names.parse(names.USUAL if variants is None else variants)
-        inspection = Inspection(fn, args, kwargs, cell=cell, call=call)
+        # A cell's own call comes first.
+        has_worked = watched is not None
+        inspection = Inspection(fn, args, kwargs, cell=cell, call=call, has_worked=has_worked)
         if run or cell is not None:  # a cell has made the call already
             check_repeatable(inspection.args, inspection.kwargs)
         requested = inspection.with_written(fn, requested, chosen=variants is not None)

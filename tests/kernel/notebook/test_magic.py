@@ -110,12 +110,20 @@ WRONG = [
         "import torch\ntorch.ones(2).sum()",
         "The cell's last call is the tensor's own .sum(...). " + NOTHING,
     ),
-    (
-        "x = 1\nawait f(x)",
+    *(
         (
-            "Line 3 awaits. torch.compile takes no coroutines, and %%compile runs its cell without "
-            "awaiting. Await it in a separate cell, and call with the result.\n"
-        ),
+            f"x = 1\n{line}",
+            (
+                "Line 3 awaits. torch.compile takes no coroutines, and %%compile runs its cell "
+                "without awaiting. Await it in a separate cell, and call with the result.\n"
+            ),
+        )
+        for line in (
+            "await f(x)",
+            "x = [y async for y in x]\nf(x)",
+            "@(await f(x))\ndef g(): pass\ng()",
+            "def g(y=await f(x)): pass\ng()",
+        )
     ),
     (
         "async def g(): pass\ng()",
@@ -252,6 +260,27 @@ def test_a_real_inspection_points_at_the_cells_lines(
     assert lines[4] == "w = v * 2"
     assert lines[5] == "return w.sin() + 1"
     assert "cpp_fused_add_mul_sin_0" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("switch", ["--no-run", "--variants python"])
+def test_a_call_that_worked_in_its_cell_is_not_said_to_fail(
+    shell: InteractiveShell, switch: str
+) -> None:
+    body = [
+        "import torch",
+        "batches = [torch.ones(4)]",
+        "def step():",
+        "    return batches.pop().sin()",
+        "loss = step()",
+    ]
+    succeed(shell.run_cell("\n".join([f"%%compile {switch} --name used", *body])))
+    problems = [
+        *shell.user_ns["used"].problems,
+        *(problem for variant in shell.user_ns["used"].variants for problem in variant.problems),
+    ]
+    assert problems
+    for problem in problems:
+        assert "The call went well at first" in problem.why
 
 
 def test_kernels_of_torchs_own_modules_lead_to_the_call(

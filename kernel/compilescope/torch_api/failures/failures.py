@@ -11,7 +11,6 @@ import re
 import traceback
 from collections.abc import Callable
 
-import msgspec
 import torch
 from torch._dynamo import exc as dynamo
 from torch._inductor import exc as inductor
@@ -139,17 +138,7 @@ _UNSAVABLE = re.compile(r"(\w+) guard cannot be serialized")
 
 def of_later_call(error: BaseException) -> Problem:
     """The problem for an exception in a repeated call that succeeded before."""
-    return (
-        of_torch(error)
-        or _ours(error)
-        or msgspec.structs.replace(
-            subject_failure(error),
-            why="The call went well at first. To be timed and studied it is made many times, and a "
-            "later one raised this.",
-            remedy="Inspect a call that can be made again and again: one that does not use up or "
-            "remove what it needs.",
-        )
-    )
+    return of_torch(error) or _ours(error) or subject_failure(error, has_worked=True)
 
 
 def of_codegen(error: BaseException) -> Problem:
@@ -238,8 +227,14 @@ def _restart(error: BaseException) -> Problem:
     return problem
 
 
-def subject_failure(error: BaseException) -> Problem:
-    """The problem for an exception that the subject raises with or without torch.compile."""
+def subject_failure(error: BaseException, *, has_worked: bool = False) -> Problem:
+    """The problem for an exception that the subject raises with or without torch.compile.
+
+    Parameters
+    ----------
+    has_worked
+        Whether the call has succeeded before: in its cell, or earlier in the inspection.
+    """
     if isinstance(error, dynamo.UncapturedHigherOrderOpError):
         # In eager torch.cond compiles its branches by itself.
         problem = _higher_order(error)
@@ -247,6 +242,8 @@ def subject_failure(error: BaseException) -> Problem:
         return problem
     why = "It is the subject's own exception, raised by the call that was inspected."
     remedy = "Make the call work without compilescope first."
+    if has_worked:
+        why, remedy = _LATER, _REPEATABLE
     if _is_freed(error):
         why, remedy = _FREED_WHY, _FREED_REMEDY
     return Problem(
@@ -258,6 +255,16 @@ def subject_failure(error: BaseException) -> Problem:
         where=where_raised(error),
         detail=_trace(error),
     )
+
+
+_LATER = (
+    "The call went well at first. To be inspected it is made again, many times if it is timed, and "
+    "a later one raised this."
+)
+_REPEATABLE = (
+    "Inspect a call that can be made again and again: one that does not use up or remove what it "
+    "needs."
+)
 
 
 def _is_freed(error: BaseException) -> bool:
