@@ -53,6 +53,17 @@ def pytest_configure(config: pytest.Config) -> None:
     )
 
 
+# Around all others: pytest skips a test in a hook of this kind.
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup(item: pytest.Item) -> Generator[None, object, object]:
+    """Delete the report of an earlier run: a test that does not get to its call writes none."""
+    folder: Path | None = item.config.getoption("--compilescope-report")
+    if folder is not None and item.get_closest_marker(MARKER) is not None:
+        for path in _files(folder, item):
+            path.unlink(missing_ok=True)
+    return (yield)
+
+
 # Last, so that pytest's own log handlers are already installed.
 @pytest.hookimpl(wrapper=True, trylast=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
@@ -93,11 +104,10 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
             result = yield
     except BaseException:
         if folder is not None and report is not None:
-            # The report of an earlier run must not pass for this one's.
             with contextlib.suppress(CompilescopeError, OSError):
-                _save(report, folder, file_name(item.nodeid))
+                _save(report, folder, item)
         raise
-    page = None if folder is None else _save(report, folder, file_name(item.nodeid))
+    page = None if folder is None else _save(report, folder, item)
     try:
         check(budget, report, page)
     except BudgetError as error:
@@ -107,13 +117,18 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     pytest.fail(message, pytrace=False)
 
 
-def _save(report: Report, folder: Path, name: str) -> Path:
+def _save(report: Report, folder: Path, item: pytest.Item) -> Path:
     """Saves a test's report, and returns where its page goes."""
     folder.mkdir(parents=True, exist_ok=True)
-    report.save(folder / f"{name}.compilescope.json")
-    page = folder / f"{name}.html"
-    page.unlink(missing_ok=True)  # of an earlier run, in which a limit was exceeded
+    file, page = _files(folder, item)
+    report.save(file)
     return page
+
+
+def _files(folder: Path, item: pytest.Item) -> tuple[Path, Path]:
+    """A test's report, and its page, which it has if a limit is exceeded."""
+    name = file_name(item.nodeid)
+    return folder / f"{name}.compilescope.json", folder / f"{name}.html"
 
 
 def file_name(node_id: str) -> str:

@@ -71,25 +71,46 @@ def test_a_page_that_cannot_be_written_hides_no_limit(tmp_path: Path) -> None:
     assert raised.value.page is None
 
 
-def test_the_page_of_a_failed_run_goes_when_the_test_passes(pytester: pytest.Pytester) -> None:
+def test_what_an_earlier_run_reported_goes_with_the_next(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(
         """
         import os
         import pytest
         import torch
 
-        @pytest.mark.compilescope(compilations=0)
-        def test_counted():
+        RUN = os.environ["RUN"]
+
+        @pytest.fixture
+        def unstable():
+            assert RUN != "broken"
+
+        def compile_one():
             torch._dynamo.reset()
-            if os.environ["COMPILES"] == "1":
-                torch.compile(lambda x: x + 1, backend="eager")(torch.ones(3))
+            torch.compile(lambda x: x + 1, backend="eager")(torch.ones(3))
+
+        @pytest.mark.compilescope(compilations=0)
+        def test_counted(unstable):
+            if RUN == "first":
+                compile_one()
+
+        @pytest.mark.compilescope(compilations=0)
+        @pytest.mark.skipif(RUN == "broken", reason="broken")
+        def test_skipped():
+            compile_one()
         """
     )
-    for compiles, pages in (("1", 1), ("0", 0)):
+
+    def left(run: str) -> list[str]:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setenv("COMPILES", compiles)
+            patch.setenv("RUN", run)
             pytester.runpytest_inprocess("--compilescope-report=reports")
-        assert len(list((pytester.path / "reports").glob("*.html"))) == pages
+        names = (path.name for path in (pytester.path / "reports").iterdir())
+        return sorted(name.partition(".py-test_")[2] for name in names)
+
+    counted, skipped = "counted.compilescope.json", "skipped.compilescope.json"
+    assert left("first") == [counted, "counted.html", skipped, "skipped.html"]
+    assert left("second") == [counted, skipped, "skipped.html"]
+    assert left("broken") == []
 
 
 def test_a_recompile_is_named_by_the_value_that_changed() -> None:
