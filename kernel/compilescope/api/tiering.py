@@ -51,8 +51,7 @@ def tiered(
     CompilescopeError
         ``tiers`` is none of these.
     RuntimeError
-        Both ``mode`` and ``options`` are given, or, with ``("python",)`` alone, one of them does
-        not exist in Inductor. With more tiers torch raises that error in the first call.
+        Inductor has no such mode or option, or both ``mode`` and ``options`` are given.
 
     Examples
     --------

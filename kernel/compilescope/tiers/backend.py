@@ -83,7 +83,7 @@ def compile_graph(
     records = tiers == ALL_TIERS
     why_not = graph_recording.overridden(graph) if records else ""
     return compiling.compile_noticing(
-        graph, inputs, settings, _receiver(records, why_not), records=records
+        graph, inputs, settings, _receiver(graph, records, why_not), records=records
     )
 
 
@@ -135,10 +135,17 @@ def tiered(
     names = parse(tiers)
     compiling.register(NAME, compile_graph)
     all_options: dict[str, Any] = dict(options or {})
+    others = {OPTION, *compiling.NO_SETTINGS} & all_options.keys()
+    # For the backend "inductor" torch.compile checks them at once, for another one nobody does.
+    settings = compiling.settings_of(
+        mode, {name: value for name, value in all_options.items() if name not in others}
+    )
+    if OPTION in others:
+        parse(all_options[OPTION])
     if names != TIERS:
         # torch.compile takes a mode or options, and not both.
-        all_options = {**compiling.settings_of(mode, all_options), OPTION: names}
-        mode = None
+        kept = {name: all_options[name] for name in others}
+        all_options, mode = {**settings, **kept, OPTION: names}, None
     return torch.compile(model, backend=NAME, mode=mode, options=all_options or None, **given)
 
 
@@ -201,20 +208,20 @@ def pin_tier(compiled: Any, tier: TierName | None) -> Tiers:
     return tiers_of(compiled)
 
 
-def _receiver(records: bool, why_not: str) -> Callable[[InterceptedGraph], None]:
+def _receiver(graph: Any, records: bool, why_not: str) -> Callable[[InterceptedGraph], None]:
     """Collects the graphs of one call of the backend."""
     context = compile_calls.current_context()
     # torch keeps this function to compile a backward later: it must not keep the model alive.
     owner = weakref.ref(context) if context is not None else lambda: None
-    partners = Partners()
+    partners = Partners(compiling.dynamo_name(graph))
 
     def receive(noticed: InterceptedGraph) -> None:
-        graph = TieredGraph(noticed, partners, records=records)
-        graphs.add(owner(), graph)
+        tiered_graph = TieredGraph(noticed, partners, records=records)
+        graphs.add(owner(), tiered_graph)
         if records:
-            _plan_graphs(graph, noticed, why_not)
-        _plan(graph, noticed)
-        graph.notify()
+            _plan_graphs(tiered_graph, noticed, why_not)
+        _plan(tiered_graph, noticed)
+        tiered_graph.notify()
 
     return receive
 

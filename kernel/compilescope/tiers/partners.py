@@ -16,9 +16,15 @@ class Partners:
 
     CUDA graphs serve both or neither: a backward can only be replayed if its saved tensors are at
     the addresses of the forward's replay.
+
+    Parameters
+    ----------
+    name
+        Dynamo's name of the graph that it gave to the backend; empty if unknown.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, name: str = "") -> None:
+        self.name = name
         self.lock = threading.RLock()
         self.graphs: list[TieredGraph] = []
         self.home = RecordingThread()

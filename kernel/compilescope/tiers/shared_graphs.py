@@ -12,7 +12,7 @@ from typing import Any
 
 from ..subject.subject import unwrap
 from ..torch_api.dynamo import skipping
-from ..torch_api.guards.guard_managers import live_guards
+from ..torch_api.guards.guard_managers import graph_names, live_guards
 from ..torch_api.guards.known_values import accepts
 from ..torch_api.trace import compiled_callable
 from ..torch_api.trace.entered_functions import closure_values, entered_functions
@@ -23,9 +23,9 @@ from .tiered_graph import TieredGraph
 def shared_graphs(compiled: Callable[..., Any], context: Any) -> list[TieredGraph]:
     """The graphs of other calls of ``torch.compile`` that calls of this result may use.
 
-    Whether the guards hold is decided without arguments: by the module and the closure. Behind a
-    graph break, and in functions that a call compiles on its own, every graph counts of a
-    ``torch.compile`` whose first frames are shared.
+    Whether the guards hold is decided without arguments: by the module and the closure. Of a
+    ``torch.compile`` with such a graph, those of functions that a call compiles on its own count,
+    too. A torch that does not name its graphs has none.
     """
     around = skipping.wrapper_of(compiled)
     if around is None:
@@ -35,13 +35,13 @@ def shared_graphs(compiled: Callable[..., Any], context: Any) -> list[TieredGrap
     for code, known in _entries(compiled):
         for guards in live_guards(code):
             fits = around.may_use(guards) and accepts(guards, known)
-            (used if fits else unused).add(guards.compile_id)
+            (used if fits else unused).update(graph_names(guards))
     return [
         graph
         for group in graphs.others(context)
-        if any(graph.compilation in used for graph in group)
+        if any(graph.partners.name in used for graph in group)
         for graph in group
-        if graph.compilation not in unused
+        if graph.partners.name not in unused - used
     ]
 
 

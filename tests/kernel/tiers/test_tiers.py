@@ -397,11 +397,16 @@ def in_child(work: Any) -> list[Any]:
 
 
 def test_settings_are_inductors_and_nothing_else_is_taken() -> None:
-    x = torch.randn(4)
     with pytest.raises(cs.CompilescopeError, match="tiers is"):
         cs.tiered(torch.sin, tiers=("cpp", "python"))
-    with pytest.raises(Exception, match="Unexpected optimization option"):
-        cs.tiered(lambda x: x + 1, options={"no_such_option": 1})(x)
+    for tiers in (("python", "cpp"), ("python",)):
+        with pytest.raises(RuntimeError, match="Unexpected optimization option"):
+            cs.tiered(torch.sin, tiers=tiers, options={"no_such_option": 1})
+        with pytest.raises(RuntimeError, match="Unrecognized mode=fast"):
+            cs.tiered(torch.sin, tiers=tiers, mode="fast")
+        guarded = {"guard_filter_fn": torch.compiler.skip_all_guards_unsafe}
+        cs.tiered(torch.sin, tiers=tiers, options=guarded)
+        assert len(guarded) == 1
     with pytest.raises(cs.CompilescopeError, match="not compiled"):
         cs.tiers(torch.sin)
     alone = cs.tiered(subject, tiers=("python",), mode="max-autotune-no-cudagraphs")

@@ -24,13 +24,12 @@ import torch
 from torch._C._dynamo import eval_frame as eval_frame_in_c
 from torch.autograd.function import BackwardCFunction
 
+from ..guards.guard_managers import GRAPH
 from ..process.patching import patched
 from ..trace.compile_calls import skip
 
 _set_eval_frame: Any = eval_frame_in_c.set_eval_frame
 _set_isolated: Any = getattr(eval_frame_in_c, "set_eval_frame_isolate_recompiles_id", None)
-
-_GRAPH = "__compiled_fn_"
 
 
 class FrameCall(msgspec.Struct, kw_only=True):
@@ -49,7 +48,7 @@ class FrameCall(msgspec.Struct, kw_only=True):
 
     def graph_name(self) -> str | None:
         """The name of the global through which the frame calls its graph."""
-        return next((name for name in self.compiled_code.co_names if name.startswith(_GRAPH)), None)
+        return next((name for name in self.compiled_code.co_names if name.startswith(GRAPH)), None)
 
     def bound(self, code: types.CodeType) -> Callable[[], Any]:
         """The call with ``code`` (the original or the compiled code) as the function's code."""

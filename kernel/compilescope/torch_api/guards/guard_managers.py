@@ -54,6 +54,9 @@ class KeptGuards(msgspec.Struct, kw_only=True):
     resumes: bool = False
     """Whether the compiled code continues in another frame, after a graph break; known only for
     compilations that Dynamo caches."""
+    installed: tuple[str, ...] = ()
+    """The globals that Dynamo installed for the compiled code: its graph, and the functions that
+    continue after a graph break; known only for compilations that Dynamo caches."""
     region: int = -1
     """The cache that holds the compilation: see `torch_api.dynamo.skipping.Wrapper`."""
     sizes: SizeGuards | None = None
@@ -184,6 +187,8 @@ def _helpers(manager: Any) -> dict[str, Any]:
     return result
 
 
+GRAPH = "__compiled_fn_"
+"""How Dynamo begins the global names of its graphs."""
 _RESUME = "__resume_at_"
 """How Dynamo begins the global names of the functions that go on behind a graph break."""
 
@@ -201,10 +206,32 @@ def live_guards(code: types.CodeType) -> list[KeptGuards]:
             manager=entry.guard_manager,
             backend=getattr(entry, "backend", None),
             resumes=any(name.startswith(_RESUME) for name in entry.code.co_names),
+            installed=tuple(
+                name for name in entry.code.co_names if name.startswith((GRAPH, _RESUME))
+            ),
             region=getattr(entry, "isolate_recompiles_id", -1),
         )
         for entry in _debug_get_cache_entry_list(code)
     ]
+
+
+def graph_names(kept: KeptGuards) -> set[str]:
+    """Dynamo's names of the graphs of a live compilation, with those behind its graph breaks."""
+    names: set[str] = set()
+    seen: set[types.CodeType] = set()
+    pending = [kept]
+    while pending:
+        guards = pending.pop()
+        namespace = guards.globals()
+        for name in guards.installed:
+            if name.startswith(GRAPH):
+                names.add(name)
+                continue
+            code = getattr(namespace.get(name), "__code__", None)
+            if isinstance(code, types.CodeType) and code not in seen:
+                seen.add(code)
+                pending.extend(live_guards(code))
+    return names
 
 
 _idle: list[Any] = []

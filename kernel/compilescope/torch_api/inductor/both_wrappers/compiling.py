@@ -1,8 +1,8 @@
 """Intercepts the graphs that torch compiles with the Python wrapper for the backend.
 
 Relies on ``torch._inductor.compile_fx`` (compile_fx and its ``inner_compile``, compile_fx_inner,
-and their defaults), ``CompiledFxGraph`` (post_compile, guards_expr, fx_kwargs, the key of torch's
-cache) and the backends' registry.
+and their defaults), the ``backend_id`` in a graph's ``meta``, ``CompiledFxGraph`` (post_compile,
+guards_expr, fx_kwargs, the key of torch's cache) and the backends' registry.
 """
 
 from __future__ import annotations
@@ -71,6 +71,10 @@ def register(name: str, backend: Callable[..., Any]) -> None:
         registry.register_backend(compiler_fn=backend, name=name)
 
 
+NO_SETTINGS = ("guard_filter_fn", "use_aoti")
+"""The options that ``torch.compile`` takes itself, and hands to no backend."""
+
+
 def settings_of(mode: str | None, options: Mapping[str, Any]) -> dict[str, Any]:
     """Inductor's settings for what ``torch.compile`` was given, checked as torch checks them.
 
@@ -90,6 +94,11 @@ def is_cpp(settings: Mapping[str, Any]) -> bool:
 
     current: Any = config
     return bool(settings.get("cpp_wrapper", current.cpp_wrapper))
+
+
+def dynamo_name(graph: Any) -> str:
+    """Dynamo's name of a graph that it gives to a backend; empty in a torch that says none."""
+    return str(getattr(graph, "meta", {}).get("backend_id", ""))
 
 
 def compile_plainly(graph: Any, inputs: Sequence[Any], settings: dict[str, Any]) -> Any:
