@@ -1,15 +1,18 @@
 """Estimates kernels that copy inputs of library calls into another layout, from their buffers.
 
-No node of the graph is such a copy, so `estimates` has nothing for it.
+No node of the graph is such a copy, so `estimates` has nothing for it. A kernel may make one beside
+the nodes that it computes.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
-from ...report import Code, Compilation, Kernel
+from ...report import Buffer, Code, Compilation, Kernel, Launch
 from ..wrapper.launches import codes_of
+from .copied_pointers import copied_pointers
 from .estimates import summarize
 from .fusion import LAYOUT
 
@@ -17,44 +20,92 @@ _TRITON = re.compile(r"^def \w+\(([^)]*)\)", re.M)
 _CPP = re.compile(r'extern "C"\s+void\s+\w+\(([^)]*)\)')
 _POINTER = re.compile(r"\b(?:in_out|in|out)_ptr\d+\b")
 _WORD = re.compile(r"[A-Za-z_]\w*")
+_UNKNOWN = "The size of {}, which it copies into another layout, is not known."
+
+
+class LaunchCall(NamedTuple):
+    """A launch in a wrapper's code."""
+
+    buffers: list[Buffer]
+    """The buffers that it gets, in order."""
+    nodes: list[str]
+    """The nodes that it is named for."""
 
 
 def estimate_copies(compilation: Compilation) -> None:
-    """Fill in ``estimated_bytes`` and ``estimated_operations`` of copies; the memory comes first.
-
-    A copy reads at most as much as it writes: its input may be a part of a buffer.
-    """
+    """Complete ``estimated_bytes`` and ``estimated_operations``; the memory comes first."""
     calls = dict(launch_calls(compilation))
     for kernel in compilation.kernels:
-        if kernel.fusion is None or kernel.fusion.kind != LAYOUT:
-            continue
         pointers = pointers_of(kernel)
+        if kernel.fusion is None or not pointers:
+            continue
+        copied = copied_pointers(kernel)
         for launch in kernel.launches:
-            if launch.estimated_bytes is not None or launch.key not in calls:
+            call = calls.get(launch.key)
+            if call is None or len(call.buffers) != len(pointers):
                 continue
-            accessed = [size for _, size in calls[launch.key]]
-            if not pointers or len(accessed) != len(pointers) or None in accessed:
-                continue
-            known = list(zip(pointers, (size or 0.0 for size in accessed), strict=True))
-            read = sum(size for pointer, size in known if pointer.startswith("in_"))
-            written = sum(size for pointer, size in known if not pointer.startswith("in_ptr"))
-            launch.estimated_bytes = float(min(read, written) + written)
-            launch.estimated_operations = 0.0
-        summarize(kernel)
+            by_pointer = dict(zip(pointers, call.buffers, strict=True))
+            if kernel.fusion.kind == LAYOUT and launch.estimated_bytes is None:
+                _estimate_layout(launch, by_pointer)
+            else:
+                _add_copies(kernel, launch, by_pointer, copied, call.nodes)
+        if copied or kernel.fusion.kind == LAYOUT:
+            summarize(kernel)
 
 
-def launch_calls(
-    compilation: Compilation,
-) -> Iterator[tuple[str, list[tuple[str, float | None]]]]:
-    """The key of each launch, and the buffers that it gets with their sizes, in order."""
+def _estimate_layout(launch: Launch, by_pointer: dict[str, Buffer]) -> None:
+    """The estimates of a kernel that only copies.
+
+    It reads at most as much as it writes: its input may be a part of a buffer.
+    """
+    known = [(pointer, buffer.bytes) for pointer, buffer in by_pointer.items()]
+    if any(size is None for _, size in known):
+        return
+    read = sum(size or 0.0 for pointer, size in known if pointer.startswith("in_"))
+    written = sum(size or 0.0 for pointer, size in known if not pointer.startswith("in_ptr"))
+    launch.estimated_bytes = float(min(read, written) + written)
+    launch.estimated_operations = 0.0
+
+
+def _add_copies(
+    kernel: Kernel,
+    launch: Launch,
+    by_pointer: dict[str, Buffer],
+    copied: dict[str, str],
+    nodes: list[str],
+) -> None:
+    """Add what a launch copies beside its nodes to the estimate of these."""
+    copies = [
+        (pointer, by_pointer[pointer], by_pointer[source])
+        for pointer, source in copied.items()
+        # A buffer that is a node's value is counted with the node, and a named input as a copy.
+        if not by_pointer[pointer].nodes and not set(by_pointer[source].nodes) & set(nodes)
+    ]
+    if not copies:
+        return
+    outputs = {pointer for pointer in by_pointer if not pointer.startswith("in_ptr")}
+    if outputs == {pointer for pointer, _, _ in copies}:
+        # torch names the nodes of the library call's other inputs for it, too.
+        launch.estimated_bytes = launch.estimated_operations = 0.0
+    for _, copy, source in copies:
+        if copy.bytes is None or source.bytes is None:
+            launch.estimated_bytes = None
+            kernel.absent["estimated_bytes"] = _UNKNOWN.format(source.name)
+        elif launch.estimated_bytes is not None:
+            launch.estimated_bytes += min(source.bytes, copy.bytes) + copy.bytes
+
+
+def launch_calls(compilation: Compilation) -> Iterator[tuple[str, LaunchCall]]:
+    """The key of each launch, and its call."""
     for code, memory in zip(_with_text(compilation), compilation.memory, strict=False):
-        sizes = {buffer.name: buffer.bytes for buffer in memory.buffers}
+        buffers = {buffer.name: buffer for buffer in memory.buffers}
         text = code.python if memory.artifact == "python" else code.cpp
         lines = (text or "").split("\n")
         for region in code.regions.get(memory.artifact, ()):
             if region.kind == "launch":
                 words = _WORD.findall("\n".join(lines[region.start - 1 : region.end]))
-                yield region.key, [(word, sizes[word]) for word in words if word in sizes]
+                given = [buffers[word] for word in words if word in buffers]
+                yield region.key, LaunchCall(given, region.nodes)
 
 
 def _with_text(compilation: Compilation) -> Iterator[Code]:

@@ -82,8 +82,9 @@ def _copied(compilation: Compilation) -> Iterator[tuple[str, tuple[Kernel, dict[
         copies = copied_pointers(kernel)
         pointers = pointers_of(kernel) if copies else []
         for launch in kernel.launches if copies else ():
-            names = [name for name, _ in calls.get(launch.key, ())]
-            if len(names) == len(pointers):
+            call = calls.get(launch.key)
+            if call is not None and len(call.buffers) == len(pointers):
+                names = [buffer.name for buffer in call.buffers]
                 by_pointer = dict(zip(pointers, names, strict=True))
                 yield (
                     launch.key,

@@ -34,6 +34,7 @@ from .time_breakdown import parts_of_call
 from .variants import distinct, eager_of, title, with_article
 from .verdict_helps import BEFORE, BREAKS, CPP, GRAPHS, GUARDS
 from .warm_up import unsettled
+from .weight_copies import against_weight_copies
 
 MAX_SUGGESTIONS = 5
 
@@ -61,6 +62,7 @@ def suggestions(report: Report, now: VariantReport | None) -> list[Suggestion]:
             if candidate.suggestion.variant not in tried
         ]
         ranked += regional_compilation(report, now)
+        ranked += against_weight_copies(report, now)
     for variant in [now] if now is not None else report.variants:
         ranked += [
             *against_recompiles(variant, now),

@@ -7,6 +7,7 @@ import pytest
 import torch
 from compilescope.analysis.kernels.copied_pointers import copied_pointers
 from compilescope.analysis.kernels.library_inputs import moves_only
+from compilescope.analysis.overview.overview import overview
 from compilescope.report import Kernel, Launch
 from compilescope.report.compilation.artifacts import Language
 from compilescope.targets import known_devices
@@ -61,6 +62,8 @@ def test_copies_on_a_cpu_have_the_bytes_of_their_buffers(
     """The first kernel copies the input and the weight, the last one the result."""
     inputs, relu, result = launched(with_bias, variant)
     assert inputs[1].estimated_bytes == 2 * FLOAT * (IMAGE + WEIGHT)
+    # The second weight has 16 output channels, the first one 8.
+    assert relu[1].estimated_bytes == 2 * FLOAT * IMAGE + 2 * FLOAT * 2 * WEIGHT
     assert relu[1].estimated_operations == IMAGE
     assert result[1].estimated_bytes == 2 * FLOAT * WIDE
     assert [kernel.fusion.kind for kernel, _ in (inputs, relu, result) if kernel.fusion] == [
@@ -107,6 +110,24 @@ def test_what_only_a_library_reads_is_written() -> None:
 
 
 @generates
+def test_a_copied_weight_is_counted_without_the_node_of_another_copy() -> None:
+    """torch names the copy of the input for the kernel that copies the weight, too."""
+    report = cs.inspect(
+        lambda x, weight: torch.nn.functional.conv2d(
+            x.contiguous(memory_format=torch.channels_last), weight
+        ),
+        (torch.randn(2, 16, 8, 8), torch.randn(16, 16, 3, 3)),
+        variants={"python": cs.Variant(), "h200": cs.Variant(target="h200")},
+        run=False,
+    )
+    image, weight = 2 * 16 * 8 * 8, 16 * 16 * 3 * 3
+    both = launched(report, "python")[0]
+    assert both[1].estimated_bytes == 2 * FLOAT * (image + weight)
+    copies = [launch.estimated_bytes for _, launch in launched(report, "h200")[:2]]
+    assert copies == [2 * FLOAT * image, 2 * FLOAT * weight]
+
+
+@generates
 def test_what_is_used_again_after_a_library_call_stays() -> None:
     """The sine is computed again for the sum; the kernel reads the input and the product."""
     weight = torch.randn(64, 64)
@@ -127,6 +148,26 @@ def test_what_is_used_again_after_a_library_call_stays() -> None:
 def test_a_kernel_without_source_is_no_copy() -> None:
     assert not moves_only(Kernel(name="extern_kernels.mm", language="extern"))
     assert not moves_only(Kernel(name="k", language="triton"))
+
+
+def test_weights_in_channels_last_are_advised_and_not_copied() -> None:
+    """The advice is on weights that each call copies; followed, none is copied and it is gone."""
+    layers = [torch.nn.Conv2d(16, 16, 3, padding=1).requires_grad_(False) for _ in range(3)]
+    net = torch.nn.Sequential(*layers)
+    variants = {"python": cs.Variant()}
+    if not known_devices.unavailable():
+        variants["h200"] = cs.Variant(target="h200")
+    for is_followed in (False, True):
+        report = cs.inspect(net, (torch.randn(2, 16, 8, 8),), variants=variants, run=False)
+        codes = [each.code for each in overview(report).suggestions]
+        advice = "net.to(memory_format=torch.channels_last)"
+        assert (advice in codes) is not is_followed
+        for variant in report.variants:
+            (compilation,) = variant.compilations
+            copied = [change.bytes for change in compilation.layouts if change.inserted]
+            weights = [9 * 16 * 16 * FLOAT] * 3
+            assert [size for size in copied if size in weights] == ([] if is_followed else weights)
+        net.to(memory_format=torch.channels_last)
 
 
 def test_each_copied_weight_is_named_whichever_kernel_copies_it() -> None:
