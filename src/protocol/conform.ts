@@ -1118,6 +1118,7 @@ export function conformRankDifference(value: unknown): void {
   o.other = number(o.other, 'other', 0);
   o.serious = flag(o.serious, 'serious', false);
   o.why = text(o.why, 'why', '');
+  o.where = field(o.where, 'where', nullableSourceLine, none);
 }
 
 export function conformRankDivergence(value: unknown): void {

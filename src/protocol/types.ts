@@ -2053,6 +2053,7 @@ export interface RankDifference {
   other: number;
   serious: boolean;
   why: string;
+  where: SourceLine | null;
 }
 
 /**

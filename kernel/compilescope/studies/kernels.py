@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 import time
 from collections import defaultdict
@@ -11,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from ..analysis.text.wrapper_marks import without_number
 from ..analysis.wrapper.split import split
 from ..builds.build import Built
 from ..builds.comparison.call_result import outcome_of
@@ -44,8 +44,6 @@ _IN_A_ROW = 5
 """Calls in one profile, between two checks of the time."""
 _EVENTS = 100_000
 """Launches that are kept: after so many, no further call is profiled."""
-
-_NUMBERED = re.compile(r"^# AOT ID: .*$", re.MULTILINE)
 
 NOT_BUILT = "The variant could not be built again with timers in its kernels. {}"
 OTHER_DEVICE = "Kernels are timed on CPUs, and on GPUs with CUDA or ROCm."
@@ -217,7 +215,7 @@ def _sorted_runs(calls: Sequence[ProfiledCall], graphs: Sequence[Graph]) -> Runs
 
 def _without_number(source: tuple[str | None, str | None]) -> tuple[str, str]:
     """Code without the number of its compilation."""
-    wrapper, around = (_NUMBERED.sub("", text or "") for text in source)
+    wrapper, around = (without_number(text or "") for text in source)
     return wrapper, around
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ...report import Rank
-from ..figures.wording import count
+from ...report import Count, Rank
+from ..figures.wording import count, place
 
 
 def add_rank_words(rank: Rank) -> None:
@@ -27,3 +27,19 @@ def _outcome(rank: Rank) -> str:
     serious = sum(difference.serious for difference in rank.differences)
     outcome = f"{count(len(rank.differences), 'difference')} from other ranks"
     return f"{outcome}, {serious} may hang or corrupt data" if serious else outcome
+
+
+def rank_count(rank: Rank | None) -> list[Count]:
+    """The differences from other ranks as a warning of the Overview; empty if there are none."""
+    if rank is None or not rank.differences:
+        return []
+    where = next((each.where for each in rank.differences if each.where is not None), None)
+    return [
+        Count(
+            number=len(rank.differences),
+            text=rank.outcome + (f" ({place(where)})" if where is not None else ""),
+            view="ranks",
+            warning=True,
+            why=next((each.why for each in rank.differences if each.serious), ""),
+        )
+    ]

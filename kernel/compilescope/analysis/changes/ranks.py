@@ -6,9 +6,11 @@ import re
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
-from ...report import Code, Compilation, Report, VariantReport
+from ...report import Code, Compilation, Report, SourceLine, VariantReport
 from ...report.subjects.ranks import Collective, RankDifference
 from ...torch_api.guards.installed_names import without_counter, without_ids
+from ..figures import wording
+from ..text.wrapper_marks import without_number
 from .rank_words import add_rank_words
 
 _ADDRESS = re.compile(r"\b(?:0x[0-9a-f]+|\d{9,})\b")
@@ -46,10 +48,11 @@ def _of_two(report: Report, other_report: Report) -> Iterator[RankDifference]:
     other_variants = {variant.name: variant for variant in other_report.variants}
     names = list(dict.fromkeys([*own_variants, *other_variants]))
     for name in names:
-        for of_variant in _of_variants(
-            name, own_variants.get(name), other_variants.get(name), mine, yours
-        ):
+        own, other = own_variants.get(name), other_variants.get(name)
+        for of_variant in _of_variants(name, own, other, mine, yours):
             of_variant.other = other_report.rank.rank
+            if of_variant.what == _compilations(name) and own is not None and other is not None:
+                _explain_more(of_variant, report.rank.rank, own, other)
             yield of_variant
     for name in names:
         for of_variant in _in_order(name, report.rank.collectives, other_report.rank.collectives):
@@ -94,7 +97,7 @@ def _of_variants(
     )
     if ids != other_ids:
         yield RankDifference(
-            what=f"{name}: compilations",
+            what=_compilations(name),
             kind="compilations",
             here=", ".join(ids) or "none",
             there=", ".join(other_ids) or "none",
@@ -106,6 +109,48 @@ def _of_variants(
     for compilation in variant.compilations:
         if compilation.id in by_id:
             yield from _of_compilations(name, compilation, by_id[compilation.id], mine, yours)
+
+
+def _compilations(name: str) -> str:
+    return f"{name}: compilations"
+
+
+def _explain_more(
+    difference: RankDifference, rank: int, variant: VariantReport, other: VariantReport
+) -> None:
+    """Say what makes one of the ranks compile more: a graph break, a recompile, or a function."""
+    if len(variant.compilations) == len(other.compilations):
+        return
+    if len(variant.compilations) < len(other.compilations):
+        rank, variant, other = difference.other, other, variant
+    found = _more(variant, other)
+    if found is not None:
+        what, difference.where = found
+        at = f" ({wording.place(difference.where)})" if difference.where is not None else ""
+        difference.why += f" Only rank {rank} {what}{at}."
+
+
+def _more(variant: VariantReport, other: VariantReport) -> tuple[str, SourceLine | None] | None:
+    """What a variant with more compilations has alone, and its line."""
+    known = set(_broken_lines(other))
+    for line in _broken_lines(variant):
+        if line not in known:
+            return "has a graph break", line
+    ids = {compilation.id for compilation in other.compilations}
+    for compilation in variant.compilations:
+        if compilation.id in ids:
+            continue
+        causes = compilation.recompile.causes if compilation.recompile is not None else []
+        if causes:
+            return f"recompiles: {causes[0].text}", causes[0].where or compilation.frame
+        if compilation.frame is not None:
+            return "compiles a further function", compilation.frame
+    return None
+
+
+def _broken_lines(variant: VariantReport) -> Iterator[SourceLine]:
+    for compilation in variant.compilations:
+        yield from (each.where for each in compilation.breaks if each.where is not None)
 
 
 def _of_compilations(
@@ -253,7 +298,9 @@ def _describe(collective: Collective) -> str:
 
 
 class RankTexts:
-    """Replaces what is specific to a rank in its texts: device index, addresses, folders.
+    """Replaces what is specific to a rank in its texts.
+
+    That is the device index, addresses, folders, and torch's count of compilations.
 
     Parameters
     ----------
@@ -274,7 +321,7 @@ class RankTexts:
 
     def __call__(self, text: str) -> str:
         """The text with placeholders in their place."""
-        text = _PATH.sub("…", _ADDRESS.sub("…", text))
+        text = _PATH.sub("…", _ADDRESS.sub("…", without_number(text)))
         return self._own.sub(r"\1N", text) if self._own is not None else text
 
 

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Hashable, Sequence
 
 import msgspec
 
 from ...report import VariantReport
 from ...report.variant import CUDA_GRAPHS, Variant
+from ..text.wrapper_marks import without_number
 from ..wrapper.launches import codes_of
 from .kernels import kernel_changes
 
-_AOT_ID = re.compile(r"^# AOT ID:.*$", re.MULTILINE)
-"""It contains torch's count of compilations."""
 _RECORDING = ("reduce-overhead", "max-autotune")
 """Modes that request CUDA graphs, which are no part of the code."""
 
 
 def wrapper_texts(variant: VariantReport) -> list[str]:
-    """The wrapper of each graph, without what differs between equal compilations."""
+    """The wrapper of each graph, without torch's count of compilations."""
     return [
-        _AOT_ID.sub("", code.cpp or code.python or "")
+        without_number(code.cpp or code.python or "")
         for compilation in variant.compilations
         for code in codes_of(compilation)
     ]

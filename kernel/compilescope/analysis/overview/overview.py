@@ -18,6 +18,7 @@ from ...report.measurements.accuracy import NO_TENSORS, NOTHING_TO_COMPARE
 from ...report.measurements.timings import interval_title
 from ...report.problem import FULLGRAPH_BREAK, first_error
 from ...report.units import duration
+from ..changes.rank_words import rank_count
 from ..changes.same_code import plainest
 from ..figures import event_counts
 from ..figures.counts import (
@@ -91,7 +92,7 @@ def overview(report: Report) -> Overview:
         wrapper=answer,
         limit=limit(now, report) if now is not None else None,
         suggestions=suggestions(report, now),
-        counts=_counts(report, now),
+        counts=[*_counts(report, now), *rank_count(report.rank)],
         longer_s=longer_s,
         longer=next_calls.measure_longer(report, longer_s) if longer_s else "",
         conflicts=conflicts(report),

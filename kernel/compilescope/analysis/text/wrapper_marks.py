@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Literal
 
+_AOT_ID = re.compile(r"^# AOT ID:.*$", re.MULTILINE)
 Kind = Literal["kernel", "launch", "alloc", "free", "guard", "return", "entry"]
 
 
@@ -122,3 +123,8 @@ _MAPPING = re.compile(r"   (\S+) => (.*)$")
 
 def _items(text: str) -> list[str]:
     return [item.strip() for item in text.split(",") if item.strip()]
+
+
+def without_number(text: str) -> str:
+    """A wrapper without torch's count of compilations, in which equal wrappers differ."""
+    return _AOT_ID.sub("# AOT ID: \u2026", text)

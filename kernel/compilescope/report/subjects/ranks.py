@@ -48,6 +48,8 @@ class RankDifference(Struct):
     serious: bool = False
     """Whether it may cause a hang or wrong results, such as another order of collectives."""
     why: str = ""
+    where: SourceLine | None = None
+    """The line that makes one of the ranks compile more; None if unknown."""
 
 
 class Rank(Struct):

@@ -3,7 +3,19 @@
 from __future__ import annotations
 
 from compilescope.analysis.changes.ranks import compare
-from compilescope.report import Code, Compilation, Guard, Report, Subject, VariantReport
+from compilescope.analysis.overview.overview import overview
+from compilescope.report import (
+    Break,
+    Code,
+    Compilation,
+    Guard,
+    Recompile,
+    RecompileCause,
+    Report,
+    SourceLine,
+    Subject,
+    VariantReport,
+)
 from compilescope.report.subjects.ranks import Rank
 from compilescope.report.variant import Variant
 
@@ -127,3 +139,52 @@ def test_what_may_hang_comes_first() -> None:
     for each in (here, there):
         assert each.rank is not None
         assert [difference.serious for difference in each.rank.differences] == [True, False]
+
+
+def test_torchs_count_of_compilations_is_no_difference() -> None:
+    texts = "# AOT ID: ['1_inference']\ncall()", "# AOT ID: ['2_inference']\ncall()"
+    assert not differences(graphs(texts[0]), graphs(texts[1]))
+    (difference,) = differences(graphs(texts[0]), graphs(texts[1] + "\nmore()"))
+    assert difference == ("python: the Python wrapper of 0/0, line 3", "more()", "nothing")
+
+
+def test_the_line_that_makes_a_rank_compile_more_is_named() -> None:
+    """Each rank's report names it, and the Overview warns of it with a link to the Ranks view."""
+    printed = SourceLine(file="/job/train.py", line=7, function="step")
+    fewer, more = (report(rank, Code(python="a")) for rank in range(2))
+    (compilation,) = more.variants[0].compilations
+    compilation.breaks = [Break(reason="print", where=printed)]
+    more.variants[0].compilations.append(Compilation(id="1/0"))
+    compare([fewer, more])
+    for each in (fewer, more):
+        assert each.rank is not None
+        (difference,) = each.rank.differences
+        assert difference.why.endswith(" Only rank 1 has a graph break (train.py:7).")
+        assert difference.where == printed
+        (warning,) = [count for count in overview(each).counts if count.warning]
+        assert warning.view == "ranks"
+        assert warning.text == (
+            "1 difference from other ranks, 1 may hang or corrupt data (train.py:7)"
+        )
+        assert warning.why == difference.why
+
+    # Without a break, a recompile, and without one the function that is compiled.
+    compilation.breaks = []
+    more.variants[0].compilations[1].frame = printed
+    compare([fewer, more])
+    assert more.rank is not None
+    assert more.rank.differences[0].why.endswith(
+        " Only rank 1 compiles a further function (train.py:7)."
+    )
+    more.variants[0].compilations[1].recompile = Recompile(
+        reasons=[], causes=[RecompileCause(subject="x.size(0)", text="x.size(0): 2 \u2192 3")]
+    )
+    compare([fewer, more])
+    why = "Only rank 1 recompiles: x.size(0): 2 \u2192 3 (train.py:7)."
+    assert more.rank.differences[0].why.endswith(why)
+
+
+def test_ranks_with_the_same_code_are_no_warning() -> None:
+    same = [report(rank, Code(python="a")) for rank in range(2)]
+    compare(same)
+    assert not [count for count in overview(same[0]).counts if count.view == "ranks"]
