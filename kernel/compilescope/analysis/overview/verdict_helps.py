@@ -16,6 +16,7 @@ from ..figures.speedups import between
 from ..settings.effective_choices import tunable_products
 from ..settings.variant_code import code_of
 from .cpp_wrapper_gain import is_too_small
+from .lower_precision import faster_products, is_native
 from .time_breakdown import parts_of_call
 
 _LARGE = 0.2
@@ -38,7 +39,6 @@ GUARDS = (
 BREAKS = ("No graph breaks", "With fullgraph=True, a graph break is an error that names its line.")
 FUSION = ("More fusion", "Values used within one kernel are not written to memory and read back.")
 PRECISION = ("Lower precision", "Moves half as many bytes; results are less precise.")
-UNITS = ("Lower precision", "Matrix units are several times faster in bfloat16.")
 TF32 = ("TF32 products", "Matrix units compute float32 products with inputs rounded to TF32.")
 TUNED = ("Max-autotune", "torch tries several kernels for each matrix product, and keeps the best.")
 
@@ -77,13 +77,14 @@ def helps_for(bound: Bound, variant: VariantReport, report: Report, device: str)
         helps.append(_help(BATCH, code, "where the samples of a call are put together"))
     if bound == "memory":
         change(FUSION, options={**requested.options, "aggressive_fusion": True})
-        if not _short(variant):
+        if not _short(variant) and is_native(variant, report, device):
             helps.append(_help(PRECISION, _autocast(device, report), AROUND))
     if bound == "compute":
         if on_gpu and _float32(variant):
             helps.append(_help(TF32, TF32_CODE, BEFORE))
-        if not _short(variant):
-            helps.append(_help(UNITS, _autocast(device, report), AROUND))
+        faster = faster_products(variant, report, device)
+        if faster and not _short(variant):
+            helps.append(_help((PRECISION[0], faster), _autocast(device, report), AROUND))
     if bound in ("compute", "unclear") and _has_choices(variant, on_gpu=on_gpu):
         change(TUNED, mode="max-autotune" if on_gpu else "max-autotune-no-cudagraphs")
     return [candidate for candidate in helps if candidate is not None]

@@ -1,0 +1,46 @@
+"""Whether bfloat16 helps on a device, by its peak rates."""
+
+from __future__ import annotations
+
+from ...report import Peaks, Report, VariantReport
+from ..kernels.rates import rate_of, specified
+
+_CLEARLY = 1.5
+"""Matrix products have to be so much faster: casts to bfloat16 and other kernels take time, too."""
+
+
+def is_native(variant: VariantReport, report: Report, device: str) -> bool:
+    """Whether the device computes in bfloat16: a GPU does, a CPU if it is no slower than float32.
+
+    A CPU without such instructions emulates them, which costs more than the memory traffic saved.
+    """
+    return not device.startswith("cpu") or (_factor(variant, report, device) or 0.0) >= 1
+
+
+def faster_products(variant: VariantReport, report: Report, device: str) -> str:
+    """How much faster matrix products are in bfloat16, at most; empty if not clearly."""
+    factor = _factor(variant, report, device)
+    if factor is None or factor < _CLEARLY:
+        return ""
+    peaks = _peaks(variant, report, device)
+    source = "measured here" if peaks is not None and peaks.how == "measured" else "of the device"
+    return (
+        f"Matrix products are up to {factor:.1f}\u00d7 faster in bfloat16, by the peak rates "
+        f"{source}; results are less precise."
+    )
+
+
+def _factor(variant: VariantReport, report: Report, device: str) -> float | None:
+    peaks = _peaks(variant, report, device)
+    if peaks is None:
+        return None
+    short, full = (rate_of(peaks, dtype, product=True) for dtype in ("bfloat16", "float32"))
+    return short / full if short and full else None
+
+
+def _peaks(variant: VariantReport, report: Report, device: str) -> Peaks | None:
+    """The peaks of the target, or of the first device of the kind that the report has."""
+    if variant.target is not None:
+        return specified(device, variant.target.device)
+    kind = device.partition(":")[0]
+    return next((peaks for peaks in report.peaks if peaks.device.partition(":")[0] == kind), None)
