@@ -20,8 +20,9 @@ from .expected_recompiles import normal_recompile
 from .frames import Caller
 from .general_advice import pass_loop_variable, run_in_eager
 from .number_uses import NumberUses
-from .other_changes import first_few, is_number, other_guards
+from .other_changes import first_few, other_guards
 from .recompile_words import describe
+from .remaining_changes import remaining
 
 _NUMBER = re.compile(r"-?\d+(?:\.\d*)?(?:e[+-]?\d+)?$|-?(?:inf|nan)$")
 _SCALARS = {"Float": "float32", "Double": "float64", "Half": "float16", "BFloat16": "bfloat16"}
@@ -46,10 +47,6 @@ _ONE_VALUE = (
     "grad_mode",
 )
 """Kinds of advice for the first failed guard alone: useless if something else changed too."""
-_DYNAMIC = ("dynamic", "module_int", "specialize_float")
-"""Kinds of advice that make other numbers dynamic too."""
-_WHATEVER_FAILS = ("optimizer_state", "duck_shape")
-"""Kinds of advice that hold for the other guards of the same cause too."""
 _ARITHMETIC = "Suitable for a number that is used only in arithmetic."
 _NOT_GUARDED = f"A tensor's value is not guarded. {_ARITHMETIC}"
 _ONE_TYPE = f"A tensor has one type, and its value is not guarded. {_ARITHMETIC}"
@@ -110,11 +107,11 @@ def advise(
             sentence = other_guards(failure, changes)
             unmended.setdefault(sentence, Advice(kind="other_guards", what=sentence))
         for advice in advices:
-            remaining = _remaining(advice, changes, uses)
+            left = remaining(advice, changes, uses, settings)
             if advice.kind == "constant":
                 unmended.setdefault(advice.what, advice)
-            elif remaining:
-                sentence = other_guards(failure, remaining)
+            elif left:
+                sentence = other_guards(failure, left)
                 unmended.setdefault(sentence, Advice(kind="other_guards", what=sentence))
             else:
                 by_code.setdefault(advice.code or advice.what, advice)
@@ -124,17 +121,6 @@ def advise(
             return [Advice(kind="normal", what=normal)]
         return [*unmended.values(), run_in_eager()]
     return list(by_code.values())
-
-
-def _remaining(advice: Advice, changes: Sequence[Failure], uses: NumberUses) -> list[Failure]:
-    """The changes that cause the recompile even if the advice is followed."""
-    if advice.kind in _WHATEVER_FAILS:
-        return []
-    return [
-        change
-        for change in changes
-        if not (advice.kind in _DYNAMIC and is_number(change)) or uses.is_constant(change)
-    ]
 
 
 def unify_number_advice(advices: Sequence[Advice]) -> None:

@@ -157,6 +157,9 @@ COUNTER = Program(
     "for _ in range(4):\n    net_compiled(torch.ones(3))",
     'net_compiled = torch.compile(net, backend="eager")',
 )
+COUNTER_AND_SIZE = COUNTER._replace(
+    calls="for n in (4, 5, 6):\n    net_compiled(torch.ones(n))",
+)
 COUNTER_TO_LIMIT = COUNTER._replace(
     define=COUNTER.define.replace("self", "s"),
     calls="for _ in range(12):\n    net_compiled(torch.ones(3))",

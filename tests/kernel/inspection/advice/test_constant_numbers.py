@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from .recompiling_programs import (
+    COUNTER_AND_SIZE,
     CYCLED,
     POWER,
     REPEATED,
@@ -22,6 +23,7 @@ from .recompiling_programs import (
 
 pytestmark = pytest.mark.usefixtures("settings_kept")
 
+COMPILE = "net_compiled = torch.compile(net, backend='eager')"
 WITH_DYNAMIC = ("')", "', dynamic=True)")
 
 
@@ -64,6 +66,29 @@ def test_dynamic_is_not_advised_where_another_number_stays_a_constant() -> None:
     first, *_ = advice_of(ran(CYCLED, ("lr=torch.tensor(0.1)", "lr=0.1")))
     assert first.kind == "other_guards"
     assert "self.param_groups[0]['betas'][0]: 0.95 \u2192 " in first.what
+
+
+def test_dynamic_is_not_advised_where_an_attribute_of_a_module_changes_too() -> None:
+    """torch reports the size alone; only both changes together avoid that recompile."""
+    before = ran(COUNTER_AND_SIZE)
+    assert before.recompiles == 2
+    by_size, by_counter = (
+        compilation.recompile for compilation in before.compilations if compilation.recompile
+    )
+    assert [cause.text for cause in by_size.causes] == ["x.size(0): 4 \u2192 5"]
+    assert [advice.kind for advice in by_size.advice] == ["other_guards", "stance"]
+    assert by_size.advice[0].what.startswith(
+        "Other guards of 0/0 fail too: self.calls: 0 \u2192 1."
+    )
+    titles = [suggestion.what for suggestion in suggestions_of(before)]
+    assert titles[-1] == "Avoid recompile 0/2 (self.calls: 1 \u2192 2)"
+    assert recompiles_with_dynamic(COUNTER_AND_SIZE._replace(compile=COMPILE)) == 2
+
+    in_tensor = by_counter.advice[0].code
+    one = run(COUNTER_AND_SIZE.define, f"{COMPILE}\n{in_tensor}", COUNTER_AND_SIZE.calls)
+    both = COMPILE.replace(*WITH_DYNAMIC)
+    none = run(COUNTER_AND_SIZE.define, f"{both}\n{in_tensor}", COUNTER_AND_SIZE.calls)
+    assert (one.recompiles, none.recompiles) == (1, 0)
 
 
 @pytest.mark.parametrize(
