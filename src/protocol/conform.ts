@@ -791,6 +791,7 @@ export function conformLaunchTime(value: unknown): void {
   o.operations_per_s = field(o.operations_per_s, 'operations_per_s', nullableNumber, none);
   o.bandwidth_share = field(o.bandwidth_share, 'bandwidth_share', nullableNumber, none);
   o.compute_share = field(o.compute_share, 'compute_share', nullableNumber, none);
+  o.cached = flag(o.cached, 'cached', false);
   o.how = text(o.how, 'how', '');
   o.peak = text(o.peak, 'peak', '');
   o.peak_share = field(o.peak_share, 'peak_share', nullableNumber, none);
@@ -1029,6 +1030,7 @@ export function conformPeaks(value: unknown): void {
   o.device = text(o.device, 'device');
   o.name = text(o.name, 'name', '');
   o.bandwidth_bytes_per_s = field(o.bandwidth_bytes_per_s, 'bandwidth_bytes_per_s', nullableNumber, none);
+  o.cache_bytes = field(o.cache_bytes, 'cache_bytes', nullableNumber, none);
   o.operations_per_s = field(o.operations_per_s, 'operations_per_s', mappingOfNumber, emptyMap);
   o.how = text(o.how, 'how', 'measured');
   o.source = text(o.source, 'source', '');

@@ -1584,6 +1584,7 @@ export interface LaunchTime {
   operations_per_s: number | null;
   bandwidth_share: number | null;
   compute_share: number | null;
+  cached: boolean;
   how: string;
   peak: '' | 'cache' | 'compute' | 'memory';
   peak_share: number | null;
@@ -1934,6 +1935,7 @@ export interface Peaks {
   device: string;
   name: string;
   bandwidth_bytes_per_s: number | null;
+  cache_bytes: number | null;
   operations_per_s: Record<string, number>;
   how: 'measured' | 'specified';
   source: string;

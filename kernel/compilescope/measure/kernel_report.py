@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import torch
 
+from ..analysis.kernels.cache_reuse import cached_launches
 from ..analysis.kernels.kernels import NOT_LAUNCHED
 from ..analysis.kernels.launch_times import add_launch_times
 from ..analysis.wrapper.launches import Artifact, groups_of, meaning_of, nodes_of
@@ -105,10 +106,27 @@ def fill(
         _put(report, peaks, measurement, measured, reasons)
         beaten = [] if last else _beaten(report, peaks)
         if not beaten:
+            _mark_cached(report, peaks)
             add_launch_times(report.compilations)
             return
         for device_peaks in beaten:
             measured_again(device_peaks)
+
+
+def _mark_cached(report: VariantReport, peaks: Sequence[Peaks]) -> None:
+    """Marks the launches whose data are in the last-level cache of their device."""
+    artifact = artifact_of(report)
+    cached = {
+        device_peaks.device: cached_launches(report.compilations, device_peaks.cache_bytes)
+        for device_peaks in peaks
+        if device_peaks.cache_bytes is not None
+    }
+    for compilation in report.compilations:
+        for kernel in compilation.kernels:
+            for launch in _launches_of(kernel, artifact):
+                if launch.time is not None:
+                    key = (compilation.id, launch.key)
+                    launch.time.cached = key in cached.get(launch.time.device, ())
 
 
 def _not_at_all(graph: Graph, calls: Sequence[Sequence[GraphRun]]) -> str:

@@ -66,7 +66,9 @@ def _peaks(device: str, threads: int) -> Peaks:
     if device != "cpu":
         specification = devices.find(torch.cuda.get_device_name(device))
         if specification is not None:
-            return specified(device, specification)
+            peaks = specified(device, specification)
+            peaks.cache_bytes = float(_last_cache_bytes(device)) or None
+            return peaks
     return _measured(device, threads)
 
 
@@ -85,6 +87,7 @@ def _measured(device: str, threads: int) -> Peaks:
         device=device,
         name=torch.cuda.get_device_name(device) if on_gpu else environment().cpu,
         bandwidth_bytes_per_s=bandwidth,
+        cache_bytes=float(_last_cache_bytes(device)) or None,
         operations_per_s=rates,
         how="measured",
         source=f"The fastest copy of {size / 2**20:.0f} MiB, and the fastest product of two square "
@@ -106,16 +109,17 @@ def _array_bytes(device: str) -> int:
     if device == "cpu":
         import psutil
 
-        free, cache = psutil.virtual_memory().available, _last_cache_bytes()
+        free = psutil.virtual_memory().available
     else:
         free, _ = torch.cuda.mem_get_info(device)
-        cache = int(getattr(torch.cuda.get_device_properties(device), "L2_cache_size", 0))
-    ideal = min(max(_CACHES * cache, _LEAST_BYTES), _MOST_BYTES)
+    ideal = min(max(_CACHES * _last_cache_bytes(device), _LEAST_BYTES), _MOST_BYTES)
     return max(min(ideal, free // _FREE_SHARE), 2**20)
 
 
-def _last_cache_bytes() -> int:
-    """The size of the last-level cache on Linux; 0 elsewhere."""
+def _last_cache_bytes(device: str) -> int:
+    """The size of a device's last-level cache; 0 if unknown, as of a CPU not under Linux."""
+    if device != "cpu":
+        return int(getattr(torch.cuda.get_device_properties(device), "L2_cache_size", 0))
     units = {"K": 2**10, "M": 2**20, "G": 2**30}
     sizes = [
         int(text[:-1]) * units[text[-1]]

@@ -46,14 +46,18 @@ class _Nearest(NamedTuple):
     share: float | None
 
 
-def _nearest(bandwidth: float | None, compute: float | None) -> _Nearest:
-    """The peak that a launch comes nearest to. Faster than the memory, it read from a cache."""
+def _nearest(bandwidth: float | None, compute: float | None, *, cached: bool) -> _Nearest:
+    """The peak that a launch comes nearest to.
+
+    Faster than the memory, it read from a cache. If its data fit there, slower than the memory it
+    read from the cache as well.
+    """
     if bandwidth is None and compute is None:
         return _Nearest("", None)
     if (compute or 0.0) > (bandwidth or 0.0):
         return _Nearest("compute", compute)
     share = bandwidth or 0.0
-    return _Nearest("cache" if share > 1 else "memory", share)
+    return _Nearest("cache" if cached or share > 1 else "memory", share)
 
 
 def _complete(launch: Launch, device: str) -> None:
@@ -64,7 +68,9 @@ def _complete(launch: Launch, device: str) -> None:
         launch.estimate = f"{_at_least(least[0], [least[1]], device)}."
     time = launch.time
     if time is not None:
-        time.peak, time.peak_share = _nearest(time.bandwidth_share, time.compute_share)
+        time.peak, time.peak_share = _nearest(
+            time.bandwidth_share, time.compute_share, cached=time.cached
+        )
         time.text = _text(time)
 
 
@@ -91,7 +97,7 @@ def _sum(launches: Sequence[Launch]) -> KernelTime | None:
     all_us = [time.us for time in times]
     bandwidth = _mean([(time.us, time.bandwidth_share) for time in times])
     compute = _mean([(time.us, time.compute_share) for time in times])
-    peak = _nearest(bandwidth, compute)
+    peak = _nearest(bandwidth, compute, cached=all(time.cached for time in times))
     text = f"{duration(sum(all_us))} measured: {_total(all_us, launches)}"
     return KernelTime(
         us=sum(all_us),
@@ -140,8 +146,12 @@ def _text(time: LaunchTime) -> str:
     interval = f" ({duration_range(*time.interval_us)})" if time.interval_us else ""
     lines = [f"{duration(time.us)}{interval}, measured over {count(time.calls, 'call')}"]
     if time.bytes_per_s is not None:
-        cached = " (served from a cache)" if (time.bandwidth_share or 0.0) > 1 else ""
-        of_peak = _of_peak(time.bandwidth_share, f"of peak bandwidth{cached}")
+        share = time.bandwidth_share
+        if time.cached and share is not None and share <= 1:
+            of_peak = ", served from a cache, where its data fit"
+        else:
+            cached = " (served from a cache)" if (share or 0.0) > 1 else ""
+            of_peak = _of_peak(share, f"of peak bandwidth{cached}")
         lines.append(f"{quantity(time.bytes_per_s, 'B')}/s{of_peak}")
     if time.operations_per_s is not None:
         of_peak = _of_peak(time.compute_share, "of peak arithmetic")

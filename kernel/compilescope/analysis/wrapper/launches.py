@@ -67,6 +67,12 @@ class Meaning:
     product: bool
 
 
+def _dtype(node: Node, nodes: Mapping[str, Node]) -> str:
+    """The type in which a node computes; that of the first input if the result is a tuple."""
+    inputs = (nodes[name].dtype for name in node.inputs if name in nodes)
+    return node.dtype or next(filter(None, inputs), "")
+
+
 def meaning_of(names: Sequence[str], nodes: Mapping[str, Node], device: str) -> Meaning:
     """The meaning of a launch of these nodes.
 
@@ -77,7 +83,8 @@ def meaning_of(names: Sequence[str], nodes: Mapping[str, Node], device: str) -> 
     """
     graph_nodes = [nodes[name] for name in names if name in nodes]
     products = [node for node in graph_nodes if is_product(node.target)]
-    types = [node.dtype for node in products or graph_nodes if node.dtype and "float" in node.dtype]
+    types = [_dtype(node, nodes) for node in products or graph_nodes]
+    types = [dtype for dtype in types if "float" in dtype]
     devices = [node.device for node in graph_nodes if node.device]
     return Meaning(
         device=Counter(devices).most_common(1)[0][0] if devices else device,

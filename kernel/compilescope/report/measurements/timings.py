@@ -312,9 +312,12 @@ class LaunchTime(Struct):
     bandwidth_share: float | None = None
     """The share of the device's peak, from 0; above 1 if data come from a cache."""
     compute_share: float | None = None
+    cached: bool = False
+    """Whether its data fit in the last-level cache with all that is used since their last use."""
     how: str = ""
     peak: Peak = ""
-    """The peak rate that it comes nearest to; cache: it is faster than the memory can be."""
+    """The peak rate that it comes nearest to; cache: its data are in a cache, or it is faster than
+    the memory can be."""
     peak_share: float | None = None
     """The share of that peak."""
     text: str = ""
@@ -344,6 +347,8 @@ class Peaks(Struct):
     """``cpu``, ``cuda:0``."""
     name: str = ""
     bandwidth_bytes_per_s: float | None = None
+    cache_bytes: float | None = None
+    """The size of the last-level cache; None if unknown."""
     operations_per_s: dict[str, float] = {}
     """dtype → arithmetic operations a second in matrix products; a multiply-add counts as two.
     ``tf32``: float32 in tensor cores. ``vector float32``: everything else, if it differs."""

@@ -46,6 +46,21 @@ def test_a_launch_faster_than_the_memory_read_from_a_cache() -> None:
     assert (plain.peak, plain.peak_share) == ("", None)
 
 
+def test_a_launch_whose_data_fit_in_a_cache_has_no_share_of_the_memory() -> None:
+    near, over = (
+        LaunchTime(us=1, bytes_per_s=1e9, bandwidth_share=share, compute_share=0.1, cached=True)
+        for share in (0.93, 1.07)
+    )
+    computing = LaunchTime(us=1, bandwidth_share=0.16, compute_share=0.32, cached=True)
+    kernel = kernel_of(launch(near), launch(over))
+    assert (near.peak, over.peak) == ("cache", "cache")
+    assert kernel.time is not None
+    assert kernel.time.peak == "cache"
+    assert "1 GB/s, served from a cache, where its data fit" in near.text.splitlines()
+    kernel_of(launch(computing))
+    assert (computing.peak, computing.peak_share) == ("compute", 0.32)
+
+
 def test_the_launches_of_a_kernel_are_summed_with_rates_weighted_by_time() -> None:
     kernel = kernel_of(
         launch(LaunchTime(us=30, bandwidth_share=0.6, bytes_per_s=3e9)),
