@@ -57,11 +57,9 @@ export function StudyButton(props: IStudyProps): JSX.Element | null {
     )
     .map(variant => variant.name);
   const { job, status } = model;
-  const isOn = isActive(job) && job?.kind === 'study';
+  // Above the view stands what it is doing.
   const why = isActive(job)
-    ? isOn
-      ? job?.step || trans.__('Running…')
-      : trans.__('The kernel is busy.')
+    ? trans.__('The kernel is busy.')
     : status.kind !== 'ready'
       ? trans.__('No kernel is connected.')
       : built.length === 0

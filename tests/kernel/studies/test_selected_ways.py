@@ -99,6 +99,28 @@ def test_a_cancelled_study_keeps_what_it_measured(taken: list[str]) -> None:
         study("deploy", MODEL, CALL, variant, monitor, changed=cancel)
     assert [way.name for way in variant.ways if way.cold_s] == [ways.EAGER, ways.WHOLE]
     assert "C++ wrapper" in variant.ways_not_tried
+    assert "yet" not in variant.best_way
+
+
+def test_nothing_is_recommended_while_ways_wait(taken: list[str]) -> None:
+    variant = variant_of()
+    names = (ways.EAGER, ways.WHOLE, ways.AOT)
+    seen: list[tuple[str, list[str]]] = []
+
+    def note() -> None:
+        assert len(taken) == len(names) or not any(way.best_for for way in variant.ways)
+        seen.append((variant.best_way, variant.ways_not_tried))
+
+    study("deploy", MODEL, CALL, variant, options={"ways": names}, changed=note)
+    assert [best for best, _ in seen[:2]] == [
+        "1 of 3 ways are measured: no recommendation yet.",
+        "2 of 3 ways are measured: no recommendation yet.",
+    ]
+    assert variant.best_way
+    assert "yet" not in variant.best_way
+    for _, not_tried in seen:
+        assert not set(names) & set(not_tried)
+        assert "C++ wrapper" in not_tried
 
 
 def test_the_steps_count_the_ways(taken: list[str]) -> None:

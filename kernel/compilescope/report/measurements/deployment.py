@@ -30,6 +30,9 @@ WAYS_SLOWER = (
 )
 """The text in place of a recommendation if that is so, and eager is not among the ways."""
 
+WAYS_PENDING = "{} of {} ways are measured: no recommendation yet."
+"""The text in place of a recommendation while ways are measured."""
+
 PACKAGE = "model.pt2"
 """The file of AOTInductor's package in the code of its way."""
 

@@ -10,7 +10,14 @@ import msgspec
 
 from ...processes.folders import temporary
 from ...report import VariantReport
-from ...report.measurements.deployment import BLOCKS, NESTED, WHOLE, DeployWay, in_contexts
+from ...report.measurements.deployment import (
+    BLOCKS,
+    NESTED,
+    WAYS_PENDING,
+    WHOLE,
+    DeployWay,
+    in_contexts,
+)
 from ...report.measurements.recommendation import judge
 from ...report.problem import Problem
 from ...subject.subject import describe
@@ -62,13 +69,20 @@ def _study_ways(study: StudyContext, names: Sequence[str] | None) -> None:
     packed_task = task(report.requested, packed(study))
     device = describe(study.fn, study.args, study.kwargs).device
     deploy_progress = DeployProgress([way for way in selected if not way.why], report)
-    for way in selected:
-        if not way.why:
-            began = time.monotonic()
-            _measure(study, way, packed_task, device, deploy_progress)
-            way.took_s = time.monotonic() - began
-            deploy_progress.end(way)
-        _put(report, way, available)
+    try:
+        for index, way in enumerate(selected):
+            if not way.why:
+                began = time.monotonic()
+                _measure(study, way, packed_task, device, deploy_progress)
+                way.took_s = time.monotonic() - began
+                deploy_progress.end(way)
+            _put(report, way, available)
+            if waiting := selected[index + 1 :]:
+                _conclude(report, available, waiting)
+                study.changed()
+    finally:
+        # A canceled study has a verdict too, on what it measured.
+        _conclude(report, available)
         study.changed()
 
 
@@ -77,12 +91,21 @@ def _put(report: VariantReport, way: DeployWay, available: Sequence[DeployWay]) 
     rows = {known.name: known for known in report.ways} | {way.name: way}
     order = [candidate.name for candidate in available if candidate.name in rows]
     report.ways = [rows[name] for name in dict.fromkeys([*order, *rows])]
+
+
+def _conclude(
+    report: VariantReport, available: Sequence[DeployWay], waiting: Sequence[DeployWay] = ()
+) -> None:
+    """Judges the ways measured so far; nothing is recommended while others wait."""
     report.best_way = judge(report.ways)
-    report.ways_not_tried = [
-        candidate.name
-        for candidate in available
-        if candidate.name not in rows and not candidate.why
-    ]
+    pending = [way.name for way in waiting if not way.why]
+    if pending:
+        for way in report.ways:
+            way.best_for = []
+        measured = sum(way.cold_s is not None and way.name not in pending for way in report.ways)
+        report.best_way = WAYS_PENDING.format(measured, measured + len(pending))
+    known = {*pending, *(way.name for way in report.ways)}
+    report.ways_not_tried = [way.name for way in available if way.name not in known and not way.why]
 
 
 def _measure(
