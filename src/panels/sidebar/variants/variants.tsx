@@ -18,7 +18,8 @@ import { TableHead } from '../../common/tables/figures';
 import { TABLES } from '../../../words/tables';
 
 /**
- * A title of more letters has a line of its own where the sidebar is narrow.
+ * With a title of more letters, titles have lines of their own where the sidebar is
+ * narrow.
  */
 const LONG_TITLE = 12;
 
@@ -74,11 +75,17 @@ export function Variants({
       result.title
     ])
   );
+  const titleOf = ({ name }: VariantSummary) => titles.get(name) ?? name;
+  // One layout for all rows, and for their head.
+  const isLong =
+    !isEstimated &&
+    variants.some(variant => titleOf(variant).length > LONG_TITLE);
   return (
     <Section name="variants" title={trans.__('Variants')}>
       <table
         className={[
           'jp-Compilescope-variants',
+          ...(isLong ? ['jp-mod-long'] : []),
           ...empty(variants, isEstimated)
         ].join(' ')}
         aria-label={trans.__('Variants')}
@@ -114,27 +121,23 @@ export function Variants({
           })}
         />
         <tbody>
-          {variants.map(variant => {
-            const title = titles.get(variant.name) ?? variant.name;
-            return (
-              <Row
-                key={variant.name}
-                variant={variant}
-                title={title}
-                isEstimated={isEstimated}
-                isLong={!isEstimated && title.length > LONG_TITLE}
-                side={
-                  variant.name === left
-                    ? trans.__('left')
-                    : variant.name === right
-                      ? trans.__('right')
-                      : ''
-                }
-                onShow={actions.showVariant}
-                trans={trans}
-              />
-            );
-          })}
+          {variants.map(variant => (
+            <Row
+              key={variant.name}
+              variant={variant}
+              title={titleOf(variant)}
+              isEstimated={isEstimated}
+              side={
+                variant.name === left
+                  ? trans.__('left')
+                  : variant.name === right
+                    ? trans.__('right')
+                    : ''
+              }
+              onShow={actions.showVariant}
+              trans={trans}
+            />
+          ))}
         </tbody>
       </table>
     </Section>
@@ -148,11 +151,6 @@ function Row(props: {
    * What the Overview calls it.
    */
   title: string;
-
-  /**
-   * Whether its title has a line of its own where the sidebar is narrow.
-   */
-  isLong: boolean;
 
   /**
    * Whether the column of times holds estimates, and no measurement.
@@ -192,9 +190,7 @@ function Row(props: {
     </td>
   );
   return (
-    <tr
-      className={`jp-mod-${variant.stage}${props.isLong ? ' jp-mod-long' : ''}`}
-    >
+    <tr className={`jp-mod-${variant.stage}`}>
       <DeclaredCells
         table="variants"
         trans={trans}

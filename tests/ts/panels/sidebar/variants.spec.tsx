@@ -56,6 +56,22 @@ describe('The variants in the sidebar', () => {
     expect(cpp.querySelector('.jp-mod-up')!.textContent).toBe('2.43× faster');
   });
 
+  it('gives all rows one layout, which a long title decides', () => {
+    const isLong = (...names: string[]) => {
+      page.show({
+        report: report('f', {
+          variants: names.map(name => variantSummary(name, {}))
+        })
+      });
+      return page.host
+        .querySelector('table')!
+        .classList.contains('jp-mod-long');
+    };
+    expect(isLong('python', 'max-autotune cpp')).toBe(true);
+    expect(isLong('python', 'cpp')).toBe(false);
+    expect(page.host.querySelector('tr.jp-mod-long')).toBeNull();
+  });
+
   it('says in two sentences what the overview comes to', () => {
     const limit = {
       variant: 'python',
