@@ -264,8 +264,8 @@ const RECORDS = [
   {
     id: 'sweep',
     group: 'more',
-    label: trans => trans.__('Compare'),
-    menuLabel: trans => trans.__('Compare…'),
+    label: trans => trans.__('Compare & deploy'),
+    menuLabel: trans => trans.__('Compare & deploy…'),
     caption: trans =>
       trans.__(
         'Many variants and shapes, timed against each other; ways to deploy'

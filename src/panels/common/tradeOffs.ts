@@ -188,8 +188,13 @@ function pointsOf(
 }
 
 /**
- * Names of the best trade-offs, the very best first; what would lie on another is
- * left out, and is told by who hovers.
+ * So many points of one series have room for their names.
+ */
+const MAX_NAMED = 16;
+
+/**
+ * Names of the points, the best first; of many points, or of several series, only of
+ * the best. A name that would lie on another is left out, and is told by who hovers.
  */
 function namesOf(
   points: readonly IPoint[],
@@ -208,27 +213,37 @@ function namesOf(
   const taken: IBox[] = points.map(point =>
     boxAround(x(point.x), y(point.y), 12, 8)
   );
-  const front = points
-    .filter(({ isFront, isBest }) => isFront || isBest)
-    .sort((a, b) => Number(b.isBest) - Number(a.isBest));
-  return front.flatMap(point => {
-    const isLeft = x(point.x) < (size.width - MARGIN.l - MARGIN.r) / 2;
+  const isRoomy = allSeries.length === 1 && points.length <= MAX_NAMED;
+  const named = points
+    .filter(({ isFront, isBest }) => isFront || isBest || isRoomy)
+    .sort((a, b) => rankOf(b) - rankOf(a));
+  return named.flatMap(point => {
     // Which of them is best stands beside the plot; which line is whose does not.
     const isTitle = allSeries.length > 1 && point.isBest;
     const text = shorten(isTitle ? point.series : point.name, 28);
     const wide = text.length * LETTER;
-    const middle = x(point.x) + (isLeft ? wide / 2 + 4 : -wide / 2 - 4);
-    // Above the point, or else below it.
-    const side = [1, -1].find(sign => {
-      const box = boxAround(middle, y(point.y) + sign * 15, wide / 2 + 4, 7);
-      return (
-        middle - wide / 2 > -MARGIN.l / 2 &&
-        taken.every(other => !overlap(box, other))
-      );
-    });
-    if (side === undefined) {
+    const plot = size.width - MARGIN.l - MARGIN.r;
+    const isLeft = x(point.x) < plot / 2;
+    // Above the point, or else below it; towards the middle, or else away from it.
+    const place = [isLeft, !isLeft]
+      .flatMap(isRightOf => [1, -1].map(side => ({ isRightOf, side })))
+      .map(({ isRightOf, side }) => ({
+        isRightOf,
+        side,
+        middle: x(point.x) + (isRightOf ? wide / 2 + 4 : -wide / 2 - 4)
+      }))
+      .find(({ middle, side }) => {
+        const box = boxAround(middle, y(point.y) + side * 15, wide / 2 + 4, 7);
+        return (
+          middle - wide / 2 > -MARGIN.l / 2 &&
+          middle + wide / 2 < plot + MARGIN.r &&
+          taken.every(other => !overlap(box, other))
+        );
+      });
+    if (place === undefined) {
       return [];
     }
+    const { isRightOf, middle, side } = place;
     taken.push(boxAround(middle, y(point.y) + side * 15, wide / 2, 7));
     return [
       {
@@ -236,14 +251,18 @@ function namesOf(
         y: isLog(points.map(({ y }) => y)) ? Math.log10(point.y) : point.y,
         text: asText(text),
         showarrow: false,
-        xanchor: isLeft ? 'left' : 'right',
+        xanchor: isRightOf ? 'left' : 'right',
         yanchor: 'middle',
-        xshift: isLeft ? 4 : -4,
+        xshift: isRightOf ? 4 : -4,
         yshift: side * 15,
         font: { color: point.isBest ? theme.text : theme.muted }
       }
     ];
   });
+}
+
+function rankOf({ isFront, isBest }: ITradeOff): number {
+  return Number(isFront) + 2 * Number(isBest);
 }
 
 /**

@@ -52,6 +52,7 @@ export function SweepBody(props: {
   const rows = React.useMemo(() => (sweep ? rowsOf(sweep) : []), [sweep]);
   const plan = planOf(form, trans);
   const isOn = sweep !== null && !isEnded(sweep);
+  const isFormOpen = wish ?? (sweep === null && deployed.length === 0);
   const variants = report?.variants ?? [];
   const subject = report?.subject;
   return (
@@ -70,7 +71,7 @@ export function SweepBody(props: {
           call={subject?.arguments ?? []}
           obstacle={obstacleOf(model, trans)}
           isOn={isOn}
-          isOpen={wish ?? sweep === null}
+          isOpen={isFormOpen}
           onOpen={setWish}
           onStart={() => {
             setTried(true);
@@ -111,7 +112,8 @@ export function SweepBody(props: {
             )}
           </div>
         ) : (
-          model.isLive && (
+          model.isLive &&
+          isFormOpen && (
             <p className="jp-Compilescope-hint jp-mod-first">
               {trans.__(
                 'Each cell is one variant with one set of arguments, compiled and timed interleaved with eager, in a new process with empty caches. The kernel is not blocked. A cell that crashes, times out or runs out of memory is reported as such.'

@@ -15,7 +15,7 @@ export class SweepView extends ReportView<readonly VariantReport[]> {
   constructor(context: IViewContext) {
     super(context, {
       name: 'sweep',
-      label: context.trans.__('Compare'),
+      label: context.trans.__('Compare & deploy'),
       isOfSubject: true
     });
     const { model } = context;

@@ -1,4 +1,7 @@
 import * as React from 'react';
+import type { IChartTheme } from '../../../src/charts';
+import type { ITradeOff } from '../../../src/panels/common/tradeOffs';
+import { firstCallAgainstLatency } from '../../../src/panels/common/tradeOffs';
 import { DeployPart } from '../../../src/panels/sweep/deploy/part';
 import type {
   DeployWay,
@@ -144,6 +147,26 @@ describe('DeployPart', () => {
     expect(page.all('img')).toEqual([]);
     expect(() => page.button('Measure')).toThrow();
   });
+});
+
+it('names dominated points too where there is room', () => {
+  const { trans } = contextOf(new ViewModel());
+  const theme = { series: ['blue', 'red'] } as unknown as IChartTheme;
+  const points: ITradeOff[] = ['front', 'dominated'].map((name, place) => ({
+    ...{ id: name, name, series: '', hover: '', isBest: false, isRight: true },
+    firstCall: 1 + 30 * place,
+    latency: 1 + place,
+    isFront: place === 0
+  }));
+  const namesOf = (tradeOffs: readonly ITradeOff[]) => {
+    const make = firstCallAgainstLatency(tradeOffs, null, trans);
+    const { layout } = make(theme, { width: 600, height: 280 });
+    return (layout!.annotations as { text: string }[]).map(({ text }) => text);
+  };
+  expect(namesOf(points)).toEqual(['front', 'dominated']);
+  // Of several series only the best.
+  const other = { ...points[0], id: 'other', series: 'b', latency: 9 };
+  expect(namesOf([...points, other])).not.toContain('dominated');
 });
 
 function way(name: string, change: Partial<DeployWay>): DeployWay {

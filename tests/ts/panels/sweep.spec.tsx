@@ -16,6 +16,7 @@ import type {
 import type { IChartTheme } from '../../../src/charts';
 import { variantSummary } from '../support/fakes';
 import { speedup, timing } from '../support/measured';
+import { variantReport } from '../support/structs';
 import { cell, done, sweep } from '../support/swept';
 import { contextOf, HOSTILE, stage, ViewModel } from '../support/views';
 
@@ -209,6 +210,15 @@ describe('SweepBody', () => {
     page
       .all('[role=row]')
       .find(element => element.textContent?.startsWith(name))!;
+
+  it('opens the form only where there is no result', () => {
+    const isOpen = () => page.button('Set up').getAttribute('aria-expanded');
+    show();
+    expect(isOpen()).toBe('true');
+    show(null, [variantReport('python')]);
+    expect(isOpen()).toBe('false');
+    expect(page.text()).not.toContain('Each cell is one variant');
+  });
 
   it('starts what is ticked, with what is written', () => {
     show();

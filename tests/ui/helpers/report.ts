@@ -65,7 +65,7 @@ export const UNDER_MORE = [
   'Wrappers',
   'Changes',
   'Memory',
-  'Compare',
+  'Compare & deploy',
   'Autotune',
   'Ahead of time',
   'Ranks',

@@ -241,7 +241,7 @@ test('shows the same figure of a pair wherever it stands', async ({ page }) => {
   });
 
   await test.step('in a sweep', async () => {
-    const sweep = await openView(page.locator('body'), 'Compare');
+    const sweep = await openView(page.locator('body'), 'Compare & deploy');
     for (const [name, figure] of Object.entries(overEager)) {
       const row = sweep.getByRole('row', { name: new RegExp(`^${name} `) });
       await expectFigures(row, [figure]);

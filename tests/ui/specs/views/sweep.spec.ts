@@ -21,7 +21,7 @@ test('a sweep, from the form to the winner', async ({ page }) => {
   const notebook = `${SHARED}/sweep.ipynb`;
   await openNotebook(page, SHARED, 'sweep.ipynb', MODEL);
   await runAll(page, MODEL.length);
-  const view = await openView(page, 'sweep', 'Compare', notebook);
+  const view = await openView(page, 'sweep', 'Compare & deploy', notebook);
   const status = view.locator('.jp-Compilescope-statusLine');
   const button = (name: string) =>
     view.getByRole('button', { name, exact: true });
@@ -100,7 +100,7 @@ test('a sweep, from the form to the winner', async ({ page }) => {
 
 test('all ways in which a cell can end', async ({ page, tmpPath }) => {
   const script = 'sample_sweep.py';
-  const view = await openSample(page, 'Compare', 'Compare', tmpPath, script);
+  const view = await openSample(page, 'Compare & deploy', 'Compare & deploy', tmpPath, script);
   const grid = view.getByRole('grid', { name: 'Cells' });
   const details = view.getByRole('region', { name: /^Cell / });
 
