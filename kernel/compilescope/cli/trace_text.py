@@ -166,6 +166,10 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(names[:_SHOWN_NAMES]) + (f" and {more} more" if more > 0 else "")
 
 
+_CODE = "compilescope show says what to change in the code."
+"""Where the summary of a trace, which is made without its texts, has no code."""
+
+
 def _loss(number: int, loss: LostTime, paint: Paint, *, scoped: bool) -> Iterator[str]:
     where = _place(loss.where, paint, with_function=False)
     process = f", {loss.process}" if scoped else ""
@@ -175,7 +179,10 @@ def _loss(number: int, loss: LostTime, paint: Paint, *, scoped: bool) -> Iterato
     if loss.why:
         yield from _wrapped(loss.why, "   ")
     if loss.kind != "failure":
-        yield from _wrapped(loss.remedy, "   → ")
+        remedy = loss.remedy
+        if loss.kind == "recompiles":
+            remedy = f"{remedy} {_CODE}".lstrip()
+        yield from _wrapped(remedy, "   → ")
 
 
 def _wrapped(text: str, indent: str) -> list[str]:

@@ -164,7 +164,7 @@ def _recompiles(
             seconds=sum(seconds[compilation.id] for compilation in recompiled),
             what=f"{count(len(recompiled), 'recompile')} of {name}",
             why=_each(causes),
-            remedy=_AGAINST_SIZES if all(map(_SIZE.search, causes)) else _AGAINST_RECOMPILES,
+            remedy=_AGAINST_SIZES if all(map(_SIZE.search, causes)) else "",
             where=frame,
             process=variant.name,
             compilations=[compilation.id for compilation in recompiled],
@@ -174,9 +174,8 @@ def _recompiles(
 _SIZE = re.compile(r"\.size\(\d*\): ")
 _AGAINST_SIZES = (
     "Mark the size with torch._dynamo.mark_dynamic before the first call, or compile with "
-    "dynamic=True: compilescope show has the code."
+    "dynamic=True."
 )
-_AGAINST_RECOMPILES = "compilescope show says what to change in the code."
 
 
 def _each(causes: Sequence[str]) -> str:

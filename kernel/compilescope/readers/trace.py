@@ -85,7 +85,8 @@ def report_of(path: str | Path | Sequence[Path], rank: str | None = None) -> Rep
     report.subject.name += ranks_of(origins)
     _pair(report.variants)
     with Trace(paths) as outlined:
-        report.trace = for_report(summary_of(outlined, rank=rank, stacks=True))
+        summary = summary_of(outlined, rank=rank, stacks=True, read=report.variants)
+        report.trace = for_report(summary)
         report.problems += divergence_problems(report.trace.ranks)
         report.problems += collective_problems(outlined.processes_of(rank))
         report.problems += unfinished_problems(outlined.processes_of(rank))

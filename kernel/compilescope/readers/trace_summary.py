@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
@@ -29,7 +30,12 @@ _MAX_SLOWEST = 5
 
 
 def summary_of(
-    trace: Trace, *, rank: str | None = None, redact: bool = False, stacks: bool = False
+    trace: Trace,
+    *,
+    rank: str | None = None,
+    redact: bool = False,
+    stacks: bool = False,
+    read: Sequence[VariantReport] | None = None,
 ) -> TraceSummary:
     """Summarize a trace without reading its texts.
 
@@ -43,6 +49,9 @@ def summary_of(
         Leave out folders' names, source code and quoted values.
     stacks
         Include the call stacks that triggered compilations; a redacted summary has none.
+    read
+        The processes with all their texts, if they are read: these tell the causes of recompiles,
+        and which are avoidable, better than the heads of records.
     """
     report = trace.report(rank)
     logs = {log.name: log for log in trace.processes_of(rank)}
@@ -70,7 +79,7 @@ def summary_of(
         environment=report.environment,
         processes=[_process(variant, logs[variant.name]) for variant in variants],
         slowest=[line for line in lines[:_MAX_SLOWEST] if line.duration_s],
-        fix_first=lost_time(variants, spent),
+        fix_first=lost_time(variants if read is None else read, spent),
         ranks=comparison,
         stacks=trees,
         written=report.created,

@@ -33,10 +33,14 @@ export class Pickers extends ReactWidget {
     return (
       <>
         <Picker
-          label={trans.__('Variant')}
-          caption={trans.__(
-            'The variant that single-variant views show; the Code view shows it on one side'
-          )}
+          label={report.trace ? trans.__('Process') : trans.__('Variant')}
+          caption={
+            report.trace
+              ? trans.__('The process of the trace that views show')
+              : trans.__(
+                  'The variant that single-variant views show; the Code view shows it on one side'
+                )
+          }
           value={variant}
           onChange={name => {
             this._model.variant = name;

@@ -44,6 +44,13 @@ export function Losses(props: {
               </p>
             )}
             <p>
+              {loss.kind === 'recompiles' && (
+                <>
+                  {trans.__(
+                    'A recompile’s id leads to the code to change.'
+                  )}{' '}
+                </>
+              )}
               {loss.process}:{' '}
               {loss.compilations.slice(0, MAX_COMPILATIONS).map(id => (
                 <React.Fragment key={id}>

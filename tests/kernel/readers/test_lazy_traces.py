@@ -18,6 +18,7 @@ from compilescope.readers.lazy_trace import Trace
 from compilescope.readers.rank_divergence import compare_ranks
 from compilescope.readers.trace_summary import compilation_lines, summary_of
 from compilescope.report import Compilation
+from compilescope.report.compilation.guards import Advice
 from compilescope.report.errors import CompilescopeError
 
 from .written_logs import artifact, ranks, record
@@ -377,6 +378,21 @@ def test_what_cost_compile_time_is_ranked(tmp_path: Path) -> None:
     lines = compilation_lines(Trace(tmp_path / "limit.log").report().variants[0])
     assert [line.id for line in lines if line.is_recompile] == recompiles.compilations
     assert msgspec.json.decode(msgspec.json.encode(trace_summary))["fix_first"]
+
+
+def test_a_trace_read_in_full_counts_what_the_advice_avoids(tmp_path: Path) -> None:
+    path = tmp_path / "limit.log"
+    path.write_bytes(text_of("cpu-torch2.13-limit.log.gz"))
+    read = cs.read_trace(path)
+    assert read.trace is not None
+    assert "recompiles" in [loss.kind for loss in read.trace.fix_first]
+    for compilation in read.variants[0].compilations:
+        if compilation.recompile is not None:
+            compilation.recompile.advice = [Advice(kind="constant", what="It is a constant.")]
+    with Trace(path) as trace:
+        losses = summary_of(trace, read=read.variants).fix_first
+        assert [loss.kind for loss in losses] == ["failure"]
+        assert "recompiles" in [loss.kind for loss in summary_of(trace).fix_first]
 
 
 def test_zstd_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

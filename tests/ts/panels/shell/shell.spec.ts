@@ -320,5 +320,11 @@ describe('ReportShell', () => {
     compilation.value = '0/1';
     compilation.dispatchEvent(new Event('change', { bubbles: true }));
     expect(model.compilation).toBe('0/1');
+    expect(shell.pickers.node.textContent).toContain('Variant');
+    Object.assign(model.report!, { trace: { processes: [] } });
+    shell.pickers.update();
+    await turn();
+    expect(shell.pickers.node.textContent).toContain('Process');
+    expect(shell.pickers.node.textContent).not.toContain('Variant');
   });
 });
