@@ -23,7 +23,7 @@ export function CollectiveTable(props: {
         <TableHead
           heads={[
             trans.__('Collective'),
-            trans.__('Operand'),
+            trans.__('Compilation'),
             trans.__('Result'),
             trans.__('Called'),
             trans.__('Waited for'),
