@@ -11,10 +11,11 @@ import msgspec
 
 from ..builds.build import Built
 from ..builds.comparison.call_result import outcome_of, with_changes
-from ..builds.comparison.compare_with_eager import TO_PYTORCH, Reference, is_mismatch, mismatch
+from ..builds.comparison.compare_with_eager import TO_PYTORCH, Reference, mismatch
 from ..isolation.muted_output import quiet
 from ..isolation.saved_tensors import free_bytes
 from ..report import VariantReport
+from ..report.measurements.accuracy import is_mismatch
 from ..report.variant import Variant
 from ..torch_api.kernels.results import Findings, Lowered, lowerings, record_kernel_results
 from ..torch_api.process import caches

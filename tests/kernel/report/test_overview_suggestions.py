@@ -27,6 +27,7 @@ from compilescope.report import (
     SourceLine,
     VariantReport,
 )
+from compilescope.report.measurements.accuracy import SINGLE
 from compilescope.report.variant import Variant
 from compilescope.views.text.report import what_to_change
 
@@ -427,6 +428,32 @@ def test_not_to_compile_is_advised_where_the_results_are_right() -> None:
     assert overview(report).suggestions == []
 
 
+def test_wrong_results_come_first_and_count_once() -> None:
+    report = make_report(eager=60.0, python=90.0)
+    wrong = VariantReport(name="wrong", requested=Variant(options={"a": 1}))
+    wrong.accuracy = [
+        OutputError(
+            path="output",
+            dtype="float32",
+            max_abs=1.0,
+            max_rel=1.0,
+            tolerance_abs=0.0,
+            tolerance_rel=0.0,
+            ok=False,
+        )
+    ]
+    remedy = "The first kernel whose result is wrong: cpp_fused_relu_0. Report it to PyTorch."
+    wrong.problems = [Problem(severity="error", what=f"output {SINGLE}", remedy=remedy)]
+    report.variants.append(wrong)
+    result = overview(report)
+    first = result.suggestions[0]
+    assert first.what == "Do not use the variant 'wrong': results differ from eager's"
+    assert (first.why, first.view, first.of) == (remedy, "accuracy", "wrong")
+    assert result.headline.startswith("Results of the variant 'wrong' differ from eager's.")
+    (differs,) = [count for count in result.counts if count.view == "accuracy"]
+    assert not differs.warning, "the variant's problem is listed"
+
+
 def test_nothing_is_advised_on_a_call_that_fails_by_itself() -> None:
     what = "The subject raised ValueError."
     graph_break = DistinctBreak(cause=Break(reason="raised"), ended_us=2e6, eager=["all of f"])
@@ -452,6 +479,8 @@ def test_breaks_come_before_the_advice_not_to_compile() -> None:
 def test_a_small_loss_that_had_not_settled_is_no_reason_not_to_compile() -> None:
     report = make_report(eager=60.0, python=70.0)
     assert suggestion_of(report, "Do not compile")
+    slightly = make_report(eager=60.0, python=61.2)
+    assert not [item for item in overview(slightly).suggestions if "Do not compile" in item.what]
     timing = report.variant("python").timing
     assert timing is not None
     timing.settled = False

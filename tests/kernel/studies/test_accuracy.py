@@ -11,10 +11,11 @@ import pytest
 import torch
 from compilescope.builds.comparison import compare_with_eager
 from compilescope.builds.comparison.call_result import outcome_of
-from compilescope.builds.comparison.compare_with_eager import Reference, is_mismatch
+from compilescope.builds.comparison.compare_with_eager import Reference
 from compilescope.isolation.user_state import preserved
 from compilescope.measure.rounding_errors import ExactValues, why_unreliable
 from compilescope.report import Report
+from compilescope.report.measurements.accuracy import is_mismatch
 from compilescope.torch_api.operators.calls import recorded
 from compilescope.torch_api.operators.double_precision import (
     DoublePrecision,

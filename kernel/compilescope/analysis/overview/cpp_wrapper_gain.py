@@ -187,8 +187,8 @@ def _without_interval(python: Timing, cpp: Timing) -> str:
 
 
 def is_marginal(speedup: Speedup) -> bool:
-    """Whether a variant that is faster for certain saves too little to be worth a change."""
-    return 1 - 1 / speedup.ratio < _MARGINAL
+    """Whether the faster of two variants saves too little to be worth a change."""
+    return 1 - min(speedup.ratio, 1 / speedup.ratio) < _MARGINAL
 
 
 def _cost(python: VariantReport, cpp: VariantReport, saved_us: float = 0.0) -> str:

@@ -19,7 +19,7 @@ from ..figures.counts import (
 from ..figures.outcome_words import outcome_counts_of
 from ..figures.speedups import between, is_noisy, latency, over_baseline
 from ..figures.wording import compile_time, count
-from .variants import distinct, leading, title, with_article
+from .variants import distinct, leading, named, title, with_article
 
 WITHOUT_CALL = ("watch", "trace", "package")
 """Kinds of subjects that are not called."""
@@ -106,7 +106,7 @@ def headline(
 
 def _differing(shown: list[VariantReport]) -> str:
     """Names the variants whose results differ from eager's; empty if none do."""
-    wrong = [with_article(title(variant)) for variant in shown if is_wrong(variant)]
+    wrong = [named(variant) for variant in shown if is_wrong(variant)]
     if not wrong:
         return ""
     return f"Results of {_names(wrong)} differ from eager's. "

@@ -14,7 +14,7 @@ from ...report import (
     TargetResult,
     VariantReport,
 )
-from ...report.measurements.accuracy import NO_TENSORS, NOTHING_TO_COMPARE
+from ...report.measurements.accuracy import NO_TENSORS, NOTHING_TO_COMPARE, is_mismatch
 from ...report.measurements.timings import interval_title
 from ...report.problem import FULLGRAPH_BREAK, first_error
 from ...report.units import duration
@@ -243,8 +243,16 @@ def _counts(report: Report, now: VariantReport | None) -> list[Count]:
     if wrong:
         number = sum(not error.ok for error in wrong[0].accuracy)
         text = f"{count(number, 'result differs', 'results differ')} from eager's"
+        # The problem of the variant says the same.
+        is_listed = any(map(is_mismatch, wrong[0].problems))
         happened.append(
-            Count(number=number, text=text, view="accuracy", warning=True, of=wrong[0].name)
+            Count(
+                number=number,
+                text=text,
+                view="accuracy",
+                warning=not is_listed,
+                of=wrong[0].name,
+            )
         )
     unchecked = now.absent.get("accuracy", "") if now is not None and not now.accuracy else ""
     if unchecked and unchecked not in (NO_TENSORS, NOTHING_TO_COMPARE):

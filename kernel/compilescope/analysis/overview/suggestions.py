@@ -11,6 +11,7 @@ from ...report import (
     VariantReport,
     is_record,
 )
+from ...report.measurements.accuracy import is_mismatch
 from ...report.problem import SUBJECT_RAISED
 from ...report.units import duration, percent
 from ...report.variant import Variant
@@ -31,7 +32,7 @@ from .cpp_wrapper_gain import (
 from .python_calls import against_python_calls
 from .ranked_suggestion import Ranked
 from .time_breakdown import parts_of_call
-from .variants import distinct, eager_of, title, with_article
+from .variants import distinct, eager_of, named, title, with_article
 from .verdict_helps import BEFORE, BREAKS, CPP, GRAPHS, GUARDS
 from .warm_up import unsettled
 from .weight_copies import against_weight_copies
@@ -52,7 +53,7 @@ def suggestions(report: Report, now: VariantReport | None) -> list[Suggestion]:
     """
     if now is not None and _fails_by_itself(now):
         return []
-    ranked: list[Ranked] = []
+    ranked = list(_wrong(report))
     if now is not None:
         ranked += _measured(report, now)
         tried = {candidate.suggestion.variant for candidate in ranked}
@@ -182,7 +183,7 @@ def _measured(report: Report, now: VariantReport) -> Iterator[Ranked]:
     if over is None or eager is None or over.standing != "slower" or compiled_nothing(now):
         return
     is_certain = over.ratio < _CERTAIN or not unsettled([now, eager])
-    if is_right and is_certain:
+    if is_right and is_certain and not is_marginal(over):
         yield Ranked(
             min(1 - over.ratio, _BELOW_BREAKS),
             Suggestion(
@@ -193,6 +194,23 @@ def _measured(report: Report, now: VariantReport) -> Iterator[Ranked]:
                 view="timings",
             ),
         )
+
+
+def _wrong(report: Report) -> Iterator[Ranked]:
+    """Advises against variants whose results differ from eager's, and says what to do."""
+    for variant in report.variants:
+        problem = next(filter(is_mismatch, variant.problems), None)
+        if problem is not None:
+            yield Ranked(
+                1.0,
+                Suggestion(
+                    what=f"Do not use {named(variant)}: results differ from eager's",
+                    why=problem.remedy,
+                    view="accuracy",
+                    of=variant.name,
+                ),
+                was_tried=True,
+            )
 
 
 def _same_code(report: Report, now: VariantReport) -> set[str]:

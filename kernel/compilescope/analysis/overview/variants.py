@@ -64,6 +64,12 @@ def with_article(name: str) -> str:
     return f"the {name}" if name.startswith(("Python wrapper", "C++ wrapper")) else name
 
 
+def named(variant: VariantReport) -> str:
+    """A variant within a sentence, marked as one: ``the C++ wrapper``, ``the variant 'cpp2'``."""
+    name = title(variant)
+    return f"the variant {name!r}" if with_article(name) == name else with_article(name)
+
+
 def leading(variant: VariantReport) -> str:
     """A variant's title at the start of a sentence: "The C++ wrapper", but "max-autotune"."""
     name = title(variant)

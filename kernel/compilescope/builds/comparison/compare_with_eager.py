@@ -19,6 +19,7 @@ from ...measure.rounding_errors import (
     why_unreliable,
 )
 from ...report import OutputError
+from ...report.measurements.accuracy import SEVERAL, SINGLE, UNLIKE
 from ...report.problem import GENERATOR, Problem, in_short
 from ...report.references import is_reference
 from ...report.variant import Variant
@@ -284,13 +285,13 @@ def mismatch(wrong: Sequence[OutputError], variant: Variant) -> Problem:
     if worst.is_unlike:
         return Problem(
             severity="error",
-            what=f"{worst.path} {_UNLIKE}",
+            what=f"{worst.path} {UNLIKE}",
             why="A tolerance applies only to finite numbers of the same shape and dtype.",
             remedy=remedy,
         )
     return Problem(
         severity="error",
-        what=f"{len(wrong)} {_SEVERAL}" if len(wrong) > 1 else f"{worst.path} {_SINGLE}",
+        what=f"{len(wrong)} {SEVERAL}" if len(wrong) > 1 else f"{worst.path} {SINGLE}",
         why=worst_difference(wrong),
         remedy=remedy,
     )
@@ -300,7 +301,7 @@ def worst_difference(wrong: Sequence[OutputError]) -> str:
     """The worst of some results that are not ok, and by how much it is off, in sentences."""
     worst = _worst(wrong)
     if worst.is_unlike:
-        return f"{worst.path} {_UNLIKE}"
+        return f"{worst.path} {UNLIKE}"
     why = (
         f"{worst.path}: off by {worst.max_abs:.3g} (relative {worst.max_rel:.3g}); allowed are "
         f"{worst.tolerance_abs:.3g} + {worst.tolerance_rel:.3g} times the value ({worst.dtype})."
@@ -317,11 +318,6 @@ def worst_difference(wrong: Sequence[OutputError]) -> str:
 
 def _worst(wrong: Sequence[OutputError]) -> OutputError:
     return max(wrong, key=lambda error: (error.is_not_finite, error.max_abs))
-
-
-def is_mismatch(problem: Problem) -> bool:
-    """Whether a problem is one that `mismatch` made."""
-    return problem.what.endswith((_SINGLE, _SEVERAL, _UNLIKE))
 
 
 def _random_state() -> list[torch.Tensor]:
@@ -381,9 +377,6 @@ _ROUNDED_SUMS = 1024
 """A second call may differ as much as after so many kernels: by 32 times the tolerance."""
 NO_MEMORY = "Comparing in float64 needs more memory than is free. Nothing is compared."
 NO_ROOM_ELSEWHERE = "There is no room for the subject's tensors in float64 on another rank."
-_SINGLE = "differs from eager's by more than its tolerance."
-_SEVERAL = "outputs or gradients differ from eager's by more than their tolerance."
-_UNLIKE = "is not what eager returns."
 _INSPECT_FUNCTION = (
     "Inspect the function that aot_compile compiled: the accuracy study of its variant finds the "
     "first kernel whose result is wrong."

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
-from ..problem import Struct
+from ..problem import Problem, Struct
 
 NOT_FINITE = " (not finite in one of the two"
 """Suffix of the path of an `OutputError` for which only the other elements are compared."""
+
+SINGLE = "differs from eager's by more than its tolerance."
+SEVERAL = "outputs or gradients differ from eager's by more than their tolerance."
+UNLIKE = "is not what eager returns."
+"""Ends of the problem of a variant whose results differ."""
+
+
+def is_mismatch(problem: Problem) -> bool:
+    """Whether a problem is that results of a variant differ from eager's."""
+    return problem.what.endswith((SINGLE, SEVERAL, UNLIKE))
 
 
 class OutputError(Struct):
