@@ -78,6 +78,8 @@ def _add_copies(
     copies = [
         (pointer, by_pointer[pointer], by_pointer[source])
         for pointer, source in copied.items()
+        # An output written in the place of an input may have a second name in the source.
+        if pointer in by_pointer and source in by_pointer
         # A buffer that is a node's value is counted with the node, and a named input as a copy.
         if not by_pointer[pointer].nodes and not set(by_pointer[source].nodes) & set(nodes)
     ]

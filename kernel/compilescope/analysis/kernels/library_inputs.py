@@ -16,6 +16,8 @@ from .kernel_graph import KernelGraph
 
 _TRITON = re.compile(r"^\s+tmp\d+ = (.*)$", re.M)
 _CPP = re.compile(r"^\s*auto tmp\d+ = (.*)$", re.M)
+_ACCUMULATOR = "tmp_acc"
+"""How torch names the result of a reduction in C++."""
 _MOVED = {
     "triton": re.compile(r"tl\.load\("),
     "cpp": re.compile(
@@ -62,6 +64,8 @@ def moves_only(kernel: Kernel) -> bool:
     if kernel.language not in _MOVED or not kernel.source:
         return False
     pattern = _TRITON if kernel.language == "triton" else _CPP
+    if _ACCUMULATOR in kernel.source:
+        return False
     values = pattern.findall(kernel.source)
     is_plain = all(_MOVED[kernel.language].match(value) for value in values)
     return bool(values) and is_plain and "atomic" not in kernel.source.partition("(in_ptr")[2]

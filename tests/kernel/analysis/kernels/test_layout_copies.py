@@ -236,3 +236,16 @@ def test_a_copy_beside_other_work_is_read_from_the_source(
     language: Language, source: str, copies: dict[str, str]
 ) -> None:
     assert copied_pointers(Kernel(name="k", language=language, source=source)) == copies
+
+
+def test_a_sum_is_no_copy_and_an_output_may_have_a_second_name() -> None:
+    """A layer norm first sums its input into the memory where its mean will be."""
+    norm = torch.nn.LayerNorm(64)
+    variants = {"a": cs.Variant(dynamic=True)}
+    x = torch.randn(48, 64)
+    report = cs.inspect(lambda x: norm(x) + x.sum(), (x,), variants=variants, run=False)
+    kernel = report.variants[0].compilations[0].kernels[0]
+    assert "auto out_ptr1 = in_out_ptr0;" in kernel.source
+    assert "tmp_acc0 = tmp_acc0 + " in kernel.source
+    assert copied_pointers(kernel) == {}
+    assert not moves_only(kernel)
