@@ -8,8 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
 import pytest
-from compilescope.torch_api.inductor import early_kernels
-from compilescope.torch_api.inductor.early_kernels import EarlyKernels
+from compilescope.torch_api.inductor.wrappers import early_kernels
+from compilescope.torch_api.inductor.wrappers.early_kernels import EarlyKernels
 from torch._inductor.async_compile import AsyncCompile
 from torch._inductor.codecache import LambdaFuture
 from torch._inductor.virtualized import V

@@ -36,9 +36,9 @@ from ..trace.thread_tracing import traced_unseen
 from ..trace.trace import listening
 from . import dynamic_results, workers
 from .added_size_guards import CodeGenerationGuards
-from .early_kernels import built_early
 from .equal_kernels import EqualKernels
 from .output_code import log_output_code
+from .wrappers.early_kernels import built_early
 from .wrappers.other_wrapper import OtherWrapper, other_wrapper
 
 

@@ -19,8 +19,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextvars import ContextVar, copy_context
 from typing import Any
 
-from ..process.patching import patched
-from .wrappers.repeated_kernels import CPP_SETTING, PYTHON_SETTING
+from ...process.patching import patched
+from .repeated_kernels import CPP_SETTING, PYTHON_SETTING
 
 _THREADS = 32
 """They wait most of the time: for other processes, and for the C compiler."""
