@@ -27,6 +27,7 @@ from .kernels.tiling import add_chosen
 from .memory.layouts import find_layouts
 from .memory.usage import find_memory
 from .packages.ahead_of_time import add_dumped
+from .parts import Parts
 from .phases.caches import parse_cache
 from .phases.compilations import compile_groups, epochs
 from .phases.compile_time import add_phases
@@ -146,44 +147,70 @@ def _compilation(
     units = gather(final)
     hints = read_hints(records)
     generated = generate(units, graphs, reader, variant=variant, hints=hints)
-    if same_graphs is not None and reader.is_same:
-        compilation.decompositions = list(same_graphs.decompositions)
-    else:
-        mapping = next((unit.mapping for unit in units if unit.mapping), None)
-        find_origins(generated.graphs, reader.collected, mapping)
-        compilation.decompositions = find_decompositions(generated.graphs, reader.collected)
+    parts = Parts(compile_id)
+    with parts.analyzing("decompositions"):
+        if same_graphs is not None and reader.is_same:
+            compilation.decompositions = list(same_graphs.decompositions)
+        else:
+            mapping = next((unit.mapping for unit in units if unit.mapping), None)
+            find_origins(generated.graphs, reader.collected, mapping)
+            compilation.decompositions = find_decompositions(generated.graphs, reader.collected)
     _add_code(compilation, generated)
     add_dumped(compilation, records, units, variant)
     known_files = [*files, *_graph_files(compilation)]
-    guards = [r for r in records if r.event == "dynamo_cpp_guards_str" and r.payload]
-    if guards:
-        text = guards[-1].payload or ""
-        sizes = read_size_guards(records).get(compile_id)
-        parsed = guard_memory.parse(text if sizes is None else replace(text, sizes), known_files)
-        compilation.guards, compilation.guard_tree = parsed.guards, parsed.managers
-        add_conditions(compilation)
-    add_shapes(compilation, records, final)
-    complete_symbols(compilation)
-    compilation.autotunings = read_autotunings(records, compilation.kernels)
-    add_compile_times(compilation.kernels, records)
-    add_chosen(compilation.kernels, compilation.autotunings)
-    add_modules(compilation)
-    compilation.memory = find_memory(compilation, hints)
-    estimate_copies(compilation)
-    compilation.layouts = find_layouts(compilation)
-    compilation.decisions = read_decisions(records, compilation)
-    compilation.crossings = find_crossings(compilation)
-    compilation.steps = find_steps(compilation)
-    compilation.routes = find_routes(compilation)
-    add_descriptors(compilation)
-    compilation.breaks = read_breaks(records, compilation.frame)
+    with parts.analyzing("guards"):
+        _add_guards(compilation, records, known_files, guard_memory)
+    with parts.analyzing("symbols"):
+        add_shapes(compilation, records, final)
+        complete_symbols(compilation)
+    with parts.analyzing("autotunings"):
+        compilation.autotunings = read_autotunings(records, compilation.kernels)
+        add_compile_times(compilation.kernels, records)
+        add_chosen(compilation.kernels, compilation.autotunings)
+    with parts.analyzing("kernels"):
+        add_modules(compilation)
+    with parts.analyzing("memory"):
+        compilation.memory = find_memory(compilation, hints)
+    with parts.analyzing("kernels"):
+        estimate_copies(compilation)
+    with parts.analyzing("layouts"):
+        compilation.layouts = find_layouts(compilation)
+    with parts.analyzing("decisions"):
+        compilation.decisions = read_decisions(records, compilation)
+    with parts.analyzing("crossings"):
+        compilation.crossings = find_crossings(compilation)
+    with parts.analyzing("steps"):
+        compilation.steps = find_steps(compilation)
+        compilation.routes = find_routes(compilation)
+    with parts.analyzing("kernels"):
+        add_descriptors(compilation)
+    with parts.analyzing("breaks"):
+        compilation.breaks = read_breaks(records, compilation.frame)
     compilation.outcome = outcome_of(records)
-    for record in records:
-        if record.name == "recompile_reasons" and record.payload:
-            compilation.recompile = parse_recompile(record.payload, known_files)
+    with parts.analyzing("recompile"):
+        for record in records:
+            if record.name == "recompile_reasons" and record.payload:
+                compilation.recompile = parse_recompile(record.payload, known_files)
     compilation.cache = _caches(records)
     compilation.absent.update(explain(compilation, records))
+    compilation.absent.update(parts.absent)
     return compilation
+
+
+def _add_guards(
+    compilation: Compilation,
+    records: Sequence[Record],
+    files: Sequence[str],
+    memory: GuardMemory,
+) -> None:
+    guards = [r for r in records if r.event == "dynamo_cpp_guards_str" and r.payload]
+    if not guards:
+        return
+    text = guards[-1].payload or ""
+    sizes = read_size_guards(records).get(compilation.id)
+    parsed = memory.parse(text if sizes is None else replace(text, sizes), files)
+    compilation.guards, compilation.guard_tree = parsed.guards, parsed.managers
+    add_conditions(compilation)
 
 
 def _caches(records: Sequence[Record]) -> list[CacheEvent]:

@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from ..analysis.assemble import assemble
+from ..analysis.parts import collecting_failures
 from ..analysis.phases.phases import phases_begin_s
 from ..analysis.problems.compile_failures import suppressed
 from ..analysis.problems.cpp_errors import place
@@ -74,6 +75,8 @@ class Built(msgspec.Struct, kw_only=True):
     """What kept torch from compiling, if something did."""
     suppressed: list[Problem] = []
     """The failed compilations that torch left to eager."""
+    unanalyzed: list[Problem] = []
+    """What compilescope could not analyze."""
     retained: set[str] = set()
     """The compilations whose backward was first called with ``retain_graph``."""
     askable: EvaluableGuards | None = None
@@ -168,7 +171,8 @@ def build(
     records = renumber(records)
     built.load_records = [record for record in records if record.name == KERNEL_LOAD]
     built.phases_s = phases_begin_s(records)
-    built.compilations = assemble(records, variant=name, nodes=nodes, files=loaded_files())
+    with collecting_failures() as built.unanalyzed:
+        built.compilations = assemble(records, variant=name, nodes=nodes, files=loaded_files())
     _count_runs(built)
     if built.problem is None:
         built.suppressed = suppressed(records, built.compilations)

@@ -310,6 +310,7 @@ def _report(
         report.problems.append(built.problem)
         return report
     report.compile_time = split(built.compilations, built.first_call_s)
+    report.problems += built.unanalyzed
     report.problems += overwriting(built.compilations, built.retained)
     report.problems += remarks(built.compilations, builds.fn, built.off, built.suppressed)
     report.problems += partly_compiled(snapshot)

@@ -11,6 +11,7 @@ import msgspec
 
 from ..analysis.assemble import assemble
 from ..analysis.guards.size_guards import read_size_guards
+from ..analysis.parts import collecting_failures
 from ..analysis.problems.compile_failures import suppressed
 from ..capture.live import loaded_files, record_of, recording
 from ..capture.records import Record
@@ -128,7 +129,8 @@ def _generate(
     records = renumber(records)
     if generates(variant):
         captured.size_guards[key_of_settings(settings_of(variant))] = read_size_guards(records)
-    compilations = _assembled(captured, generated, records, name)
+    with collecting_failures() as unanalyzed:
+        compilations = _assembled(captured, generated, records, name)
     hidden = suppressed(records, compilations)
     if absent:
         may_guard = variant.uses_inductor or is_reference(variant.backend)
@@ -142,7 +144,7 @@ def _generate(
     )
     return Sources(
         compilations=compilations,
-        problems=generated.problems,
+        problems=[*generated.problems, *unanalyzed],
         suppressed=hidden,
         effective=effective,
         cuda_graphs=graphs,
