@@ -35,6 +35,7 @@ function graph(change: Partial<GraphTiers> = {}): GraphTiers {
     number: 1,
     pinned: false,
     pinned_to: null,
+    shared: false,
     lines: [],
     ...change
   };
