@@ -19,6 +19,8 @@ from .errors import CompilescopeError
 _PATTERN = re.compile(r"<(?:function|object) (.+)>", re.DOTALL)
 _PLAIN = (type(None), bool, int, float, str, bytes, set, frozenset)
 _known: dict[str, Any] = {}
+_missing: dict[str, CompilescopeError] = {}
+"""References of another process whose objects could not be recreated here → why."""
 
 
 def refer(value: Any) -> Any:
@@ -59,6 +61,8 @@ def resolve(value: Any) -> Any:
         return value
     if value in _known:
         return _known[value]
+    if value in _missing:
+        raise _missing[value]
     name = name_of(value)
     result = _find(name) if value.startswith("<function ") else None
     if result is None:
@@ -111,9 +115,15 @@ def add_known(others: Mapping[str, Any]) -> None:
     _known.update(others)
 
 
+def add_missing(reference: str, error: CompilescopeError) -> None:
+    """Records why an object that another process referred to is not here."""
+    _missing[reference] = error
+
+
 def forget() -> None:
     """Drops all referenced objects; later calls of `refer` add them again."""
     _known.clear()
+    _missing.clear()
 
 
 def _find(name: str) -> Any:

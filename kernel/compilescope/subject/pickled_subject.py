@@ -13,7 +13,7 @@ import os
 import pickle
 import pkgutil
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import cloudpickle
@@ -100,7 +100,7 @@ def unpack(data: bytes, calling: Callable[[str], None] = lambda what: None) -> C
     """
     parts = pickle.loads(data)
     portable_settings.apply(pickle.loads(parts["settings"]))
-    references.add_known(_recreated(parts["references"], "A function in the settings", _IMPORTABLE))
+    _add_references(parts["references"])
     SavedModes().put(pickle.loads(parts["modes"]))
     if parts["inference"]:
         _permanent_contexts.enter_context(torch.inference_mode())
@@ -133,6 +133,19 @@ def _recreated(data: bytes, what: str, remedy: str) -> Any:
         )
         failed.problem.detail = traceback.format_exc()
         raise failed from error
+
+
+def _add_references(pickled: Mapping[str, bytes]) -> None:
+    """Adds the objects that settings of the other process refer to, whether or not the call does.
+
+    Those that cannot be recreated here are missing only where they are needed.
+    """
+    for text, data in pickled.items():
+        what = f"{references.name_of(text)} in the settings"
+        try:
+            references.add_known({text: _recreated(data, what, _IMPORTABLE)})
+        except CompilescopeError as error:
+            references.add_missing(text, error)
 
 
 def as_arguments(value: object) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -206,9 +219,7 @@ def _pack(content: _Content, modes: Sequence[Any] | None, what: str) -> bytes:
             "what": what,
             "modes": pickle.dumps(SavedModes().now() if modes is None else list(modes)),
             "settings": cloudpickle.dumps(settings()),
-            "references": cloudpickle.dumps(
-                {text: value for text, value in references.referenced().items() if _travels(value)}
-            ),
+            "references": dict(_pickled_references()),
             "inference": torch.is_inference_mode_enabled(),
         }
     )
@@ -237,6 +248,13 @@ def settings() -> dict[str, dict[str, Any]]:
         module: {name: value for name, value in settings.items() if _travels(value)}
         for module, settings in portable_settings.changed_settings().items()
     }
+
+
+def _pickled_references() -> Iterator[tuple[str, bytes]]:
+    """The objects that settings of this process refer to, each by itself, as far as they travel."""
+    for text, value in references.referenced().items():
+        if _travels(value):
+            yield text, cloudpickle.dumps(value)
 
 
 def _travels(value: Any) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,8 @@ from typing import Any
 import compilescope as cs
 import pytest
 import torch
+from compilescope.report import references
+from compilescope.report.errors import CompilescopeError
 from compilescope.subject import pickled_subject
 
 from . import subjects
@@ -51,6 +54,24 @@ def test_a_notebooks_function_travels_with_what_of_torch_it_names(tmp_path: Path
     )
     packed = pickled_subject.pack(torch.compile(space["Twice"]()), ((X,), {"more": 1}))
     assert elsewhere(packed, tmp_path) == "[1.0, 3.0, 5.0, 7.0]"
+
+
+def test_a_reference_of_another_subject_does_not_stop_a_call(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Settings of a session may refer to a function of a module that others cannot import."""
+    (tmp_path / "only_here.py").write_text("def keep(guards):\n    return guards\n")
+    with monkeypatch.context() as here:
+        here.syspath_prepend(str(tmp_path))
+        reference = references.refer(importlib.import_module("only_here").keep)
+        packed = pickled_subject.pack(torch.nn.ReLU(), ((X - 2,), {}))
+    assert elsewhere(packed, tmp_path) == "[0.0, 0.0, 0.0, 1.0]"
+    references.forget()
+    monkeypatch.delitem(sys.modules, "only_here")
+    pickled_subject.unpack(packed)
+    with pytest.raises(CompilescopeError, match=r"^only_here\.keep in the settings cannot be"):
+        references.resolve(reference)
+    references.forget()
 
 
 def test_what_a_function_and_its_arguments_share_stays_one() -> None:
