@@ -16,6 +16,7 @@ import msgspec
 from ...report import Advice, Failure, SourceLine
 from .advice_names import Names, names_of
 from .compile_calls import with_dynamic
+from .conditions import as_written
 from .expected_recompiles import normal_recompile
 from .frames import Caller
 from .general_advice import pass_loop_variable, run_in_eager
@@ -30,6 +31,7 @@ _SIZE = re.compile(r"(.+)\.size\(\)\[(\d+)\]$", re.S)
 _LAYOUT = re.compile(r"\.(?:stride\(\)\[\d+\]|storage_offset\(\))$")
 _ARGUMENT = re.compile(r"L\['\w+'\](?!.*(?:_parameters|_buffers)\[)", re.S)
 """A source that is no parameter of a module."""
+_LOCAL = re.compile(r"L\['\w+'\]")
 _MARK_UNBACKED = "Call torch._dynamo.decorators.mark_unbacked(tensor, dimension) before each call"
 _RESUMED = "torch_dynamo_resume_in_"
 _OPTIMIZER = re.compile(r"[/\\]torch[/\\]optim[/\\]")
@@ -326,12 +328,15 @@ class _Adviser:
         is_named = takes_tensor and (
             not static or self.names.is_in_source or failure.source.startswith("G[")
         )
+        is_retyped = bool(failure.new) and whole != _is_whole(failure.new)
         if is_named and (variable := self.names.loop_variable(failure.source)):
             yield pass_loop_variable(variable)
-        elif is_named and failure.new and whole != _is_whole(failure.new):
-            yield from self._rebound(failure, "tensor", _ONE_TYPE, _FLOAT, once=once)
+        elif is_named and is_retyped:
+            yield from self._one_type(failure, once=once)
         elif is_named:
             yield from self._rebound(failure, "tensor", _NOT_GUARDED, _PLAIN, once=once)
+        if is_retyped:
+            return  # a number that is dynamic has one type, too
         if static:
             yield from self._dynamic(
                 "module_int",
@@ -358,7 +363,16 @@ class _Adviser:
     def _type(self, reason: str, failure: Failure) -> Iterator[Advice]:
         numbers = ("<class 'int'>", "<class 'float'>")
         if failure.old in numbers and failure.new in numbers:
-            yield from self._rebound(failure, "tensor", _ONE_TYPE, _FLOAT)
+            yield from self._one_type(failure)
+
+    def _one_type(self, failure: Failure, *, once: bool = False) -> Iterator[Advice]:
+        """Advice on a number that is an integer in some calls and a float in others."""
+        advice = list(self._rebound(failure, "tensor", _ONE_TYPE, _FLOAT, once=once))
+        if not advice and self.resumed and _LOCAL.fullmatch(failure.source):
+            # Where the value is created, before the graph break, is not known.
+            value = _FLOAT.format(as_written(failure.source))
+            advice = [Advice(kind="tensor", what=f"Use {value} in every call. {_ONE_TYPE}")]
+        yield from advice
 
     def _identity(self, reason: str, failure: Failure) -> Iterator[Advice]:
         source = re.sub(r"\.__code__$", "", failure.source)

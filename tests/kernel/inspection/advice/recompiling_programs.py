@@ -141,6 +141,10 @@ TYPE = Program(
 TYPE_AND_VALUE = Program(
     "def f(x, n):\n    return x * n", "for n in (2, 4.5, 3):\n    compiled(torch.ones(3), n)"
 )
+TYPE_BEHIND_BREAK = Program(
+    "def f(x, n):\n    y = x.sum()\n    torch._dynamo.graph_break()\n    return y * n",
+    "for n in (0.5, 1):\n    compiled(torch.ones(3), n)",
+)
 FIELD = Program(
     "class Options:\n    pass\noptions = Options()\ndef f(x, o):\n    return x * o.scale",
     "for n in (2, 3, 4):\n    options.scale = n\n    compiled(torch.ones(3), options)",

@@ -13,6 +13,7 @@ from .recompiling_programs import (
     ROWS,
     SCALED,
     SCHEDULED,
+    TYPE_BEHIND_BREAK,
     UNROLLED,
     Program,
     Ran,
@@ -89,6 +90,20 @@ def test_dynamic_is_not_advised_where_an_attribute_of_a_module_changes_too() -> 
     both = COMPILE.replace(*WITH_DYNAMIC)
     none = run(COUNTER_AND_SIZE.define, f"{both}\n{in_tensor}", COUNTER_AND_SIZE.calls)
     assert (one.recompiles, none.recompiles) == (1, 0)
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_dynamic_is_not_advised_where_a_number_changes_its_type_behind_a_break(
+    dynamic: bool,
+) -> None:
+    define, calls = TYPE_BEHIND_BREAK.define, TYPE_BEHIND_BREAK.calls
+    compile_ = TYPE_BEHIND_BREAK.compile.replace('")', '", dynamic=True)' if dynamic else '")')
+    before = run(define, compile_, calls)
+    assert before.recompiles == 1
+    (advice,) = advice_of(before)
+    assert (advice.kind, advice.code) == ("tensor", "")
+    assert advice.what.startswith("Use torch.tensor(float(n)) in every call.")
+    assert run(define, compile_, calls.replace("n)", "torch.tensor(float(n)))")).recompiles == 0
 
 
 @pytest.mark.parametrize(
