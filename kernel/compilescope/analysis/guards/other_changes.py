@@ -90,7 +90,7 @@ def distance(failure: Failure, earlier: Values | None, now: Values) -> float:
     resized = _resized(differing)
     changed = {
         _aspect(fact.kind, fact.source, fact.dimension)
-        for fact in differing
+        for fact in (*differing, *_now_symbols(earlier, now))
         if not (fact.kind == "stride" and fact.source in resized)
     }
     attributes = _attributes(now)
@@ -165,6 +165,21 @@ def _differing(earlier: Values, now: Values) -> dict[_Fact, tuple[str, str, Guar
         for fact, (old, guard) in facts.items()
         if fact in values and values[fact] != old
     }
+
+
+def _now_symbols(earlier: Values, now: Values) -> Iterator[_Fact]:
+    """Numbers and sizes that were constants, and are symbols of another value now.
+
+    They changed, too, whether or not torch reports them for the earlier compilation.
+    """
+    for fact, old in _facts(earlier).items():
+        source = as_in_reasons(fact.source)
+        if fact.kind == "size":
+            symbol = now.symbols.get(f"{source}.size()[{fact.dimension}]")
+        else:
+            symbol = now.symbols.get(source) if fact.kind == "value" else None
+        if symbol is not None and symbol.value != old:
+            yield fact
 
 
 def _resized(differing: Iterable[_Fact]) -> set[str]:

@@ -161,6 +161,12 @@ COUNTER = Program(
     "for _ in range(4):\n    net_compiled(torch.ones(3))",
     'net_compiled = torch.compile(net, backend="eager")',
 )
+COUNTER_AND_NUMBER = COUNTER._replace(
+    define=COUNTER.define.replace("self, x", "self, x, n").replace(
+        "x * self.calls", "x * self.calls + n"
+    ),
+    calls="for n in (0, 0, 0, 1):\n    net_compiled(torch.ones(3), n)",
+)
 COUNTER_AND_SIZE = COUNTER._replace(
     calls="for n in (4, 5, 6):\n    net_compiled(torch.ones(n))",
 )

@@ -12,6 +12,7 @@ from compilescope.watching.running_code import watching
 
 from .recompiling_programs import (
     COUNTER,
+    COUNTER_AND_NUMBER,
     DTYPE,
     DUCK,
     EMPTIED,
@@ -87,6 +88,15 @@ def test_which_guard_failed_and_on_what(
     assert second is not None
     assert first < second
     assert recompiled.duration_s
+
+
+def test_a_number_that_becomes_a_symbol_changed_since_every_compilation() -> None:
+    """The last call changed the counter and the number: the latest compilation is nearest."""
+    ran = run(COUNTER_AND_NUMBER.define, COUNTER_AND_NUMBER.compile, COUNTER_AND_NUMBER.calls)
+    last = ran.compilations[-1].recompile
+    assert last is not None
+    assert last.reasons[0].startswith("0/2: n == 0")
+    assert (last.failures[0].compilation, last.causes[0].text) == ("0/2", "n: 0 \u2192 1")
 
 
 def test_two_sizes_that_are_not_equal_any_more_are_said_in_words() -> None:
