@@ -10,11 +10,11 @@ import msgspec
 from ...report import Failure, Recompile
 from .compiled_values import Values
 from .failed_guard import keys_only_in
+from .global_state import CHANGED
 from .other_changes import first_few
 from .parse_reason import read_failure
 from .recompile_words import describe
 
-_STATE = "GLOBAL_STATE changed: "
 _OF_GRADIENTS = re.compile(r"Autograd\w*|Autocast\w*|ADInplaceOrView|no others")
 """Dispatch keys that a tensor has or not as gradients, autocast or inference mode are on."""
 _RANGE = re.compile(r"\d+ to \d+|at (?:least|most) \d+|not \d+")
@@ -115,7 +115,7 @@ def _modes(change: Failure) -> list[str]:
     if change.kind == "grad_mode":
         return ["grad mode"]
     if change.kind == "global_state":
-        names = change.guard.removeprefix(_STATE).split()
+        names = change.guard.removeprefix(CHANGED).split()
         known = [_mode(name) for name in names]
         return known if all(known) else []
     subject = describe(change).subject

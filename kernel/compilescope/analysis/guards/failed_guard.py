@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from ...report import Guard, Struct
+from .global_state import CHANGED
 from .origin import Files, split
 
 _TENSOR = re.compile(r"tensor '(.*?)' (?=[a-zA-Z_ ]*mismatch)(.*)$", re.S)
@@ -23,7 +24,7 @@ _NO_TENSOR = re.compile(
 _NO_ACCESS = re.compile(r"(?:getattr failed on source|\w*Error on) (.*)$", re.S)
 _LENGTH = re.compile(r"len\((.*)\) != (\d+)$", re.S)
 _TYPE = re.compile(r"TYPE_MISMATCH\((.*)\)$", re.S)
-_GLOBAL = re.compile(r"GLOBAL_STATE changed: (.*)$", re.S)
+_GLOBAL = re.compile(rf"{CHANGED}(.*)$", re.S)
 _CHECK_TYPE = re.compile(r"___check_type_id\((.*), \d+\)(?:, type=<class '(.*)'>)?$", re.S)
 # torch 2.11 writes the object itself after "type=", later versions its class.
 _CHECK_OBJECT = re.compile(

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from ...report import Failure, Guard
 from .compiled_values import Values, as_in_reasons, attributes_in, listed_in
+from .global_state import CHANGED
 from .recompile_words import describe
 
 _LENGTH = re.compile(r"len\((?P<source>.*)\) == (?P<value>\d+)$", re.S)
@@ -29,7 +30,6 @@ _LISTED = 3
 _SPECIALIZED = ("0", "1")
 """Sizes that torch makes no symbol of."""
 _AT_LEAST_TWO = "at least 2"
-_STATE = "GLOBAL_STATE changed: "
 _OF_TENSORS = ("stride", "rank", "dispatch_keys", "dtype", "device", "requires_grad")
 _NONE, _OBJECT = "None", "an object"
 
@@ -98,7 +98,7 @@ def distance(failure: Failure, earlier: Values | None, now: Values) -> float:
         if attributes.get(place, attribute) != attribute:
             changed.add(place)
     changed.add(
-        ("state", failure.guard.removeprefix(_STATE))
+        ("state", failure.guard.removeprefix(CHANGED))
         if failure.kind in ("grad_mode", "global_state")
         else _aspect(failure.kind, failure.source, failure.dimension)
     )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...report import Failure
 from .compiled_values import Values, as_in_reasons, class_in
+from .global_state import CHANGED, state_values
 
 _OWNER = re.compile(r"\[?(\d+/\d+)(?:_\d+)?\]?: (.*)$", re.S)
 _TENSOR = re.compile(
@@ -20,7 +20,7 @@ _TENSOR = re.compile(
 _NO_TENSOR = re.compile(
     r"expected type of '(?P<source>.*?)' to be (?P<old>.*?),? '? ?but found (?P<new>.*)$", re.S
 )
-_STATE = re.compile(r"GLOBAL_STATE changed: (.*)$")
+_STATE = re.compile(rf"{CHANGED}(.*)$")
 _BACKEND = re.compile(
     r"BACKEND_MATCH failure: .*?Cached backend: (?P<old>.*?)\. New backend: (?P<new>.*?)\. If this"
 )
@@ -187,11 +187,7 @@ def _state(read: _Read, at: Values | None) -> str:
     """A global state as in a compilation's guard on it."""
     if at is None or read.kind not in _STATES:
         return ""
-    try:
-        state = json.loads(at.global_state())
-    except ValueError:
-        return ""
-    return str(state.get(read.source, "")) if isinstance(state, dict) else ""
+    return state_values(read.source, at.global_state())
 
 
 def _source(text: str, frames_values: Sequence[Values | None]) -> str:

@@ -9,6 +9,7 @@ from ...report import STACK_VALUE, Compilation, Failure, Recompile, RecompileCau
 from .compiled_values import Values
 from .conditions import ON_STACK, as_written
 from .failed_guard import DTYPES, keys_only_in
+from .global_state import changes_of
 from .parse_reason import read_failure
 
 _SUBJECTS = {
@@ -28,7 +29,6 @@ _CLASS = re.compile(r"^<class '(?:__main__\.)?([^']+)'>(?=$| at 0x)")
 _KEY = re.compile(r"\[list\(dict\.keys\([^()]*\)\)\[(\d+)\]\]")
 """An item of a dictionary whose key is an object, as of an optimizer's state."""
 _DEVICE = "device index to be "
-_STATE = "GLOBAL_STATE changed: "
 _TORCH = re.compile(r"[\\/](?:site|dist)-packages[\\/]torch[\\/]")
 
 
@@ -71,11 +71,24 @@ def guarded_value(failure: Failure) -> tuple[str, str]:
 def describe(failure: Failure) -> RecompileCause:
     """Return what a failed guard says: ``x.size(0): 4 → 5``."""
     guard = as_written(failure.guard)
+    if failure.kind == "global_state":
+        return _of_state(failure)
     subject = _subject(failure, guard)
     was, now = _values(failure) if subject else ("", "")
     text = f"{subject}: {was or '?'} → {now or '?'}" if was or now else guard or subject
     return RecompileCause(
         subject=subject or guard, text=text, was=was, now=now, guard=failure.guard
+    )
+
+
+def _of_state(failure: Failure) -> RecompileCause:
+    changes = changes_of(failure)
+    return RecompileCause(
+        subject=", ".join(change.subject for change in changes),
+        text="; ".join(change.text for change in changes),
+        was=", ".join(filter(None, (change.was for change in changes))),
+        now=", ".join(filter(None, (change.now for change in changes))),
+        guard=failure.guard,
     )
 
 
@@ -86,8 +99,6 @@ def _subject(failure: Failure, guard: str) -> str:
         return "grad mode"
     if kind == "backend":
         return "backend"
-    if kind == "global_state":
-        return failure.guard.removeprefix(_STATE)
     if kind == "other" or not failure.source:
         return ""
     if ON_STACK.fullmatch(failure.source):

@@ -19,6 +19,11 @@ def failure(**changed: Any) -> Failure:
     return Failure(**(fields | changed))
 
 
+def state(names: str, old: str, new: str) -> Failure:
+    guard = f"GLOBAL_STATE changed: {names}"
+    return failure(kind="global_state", source="", guard=guard, old=old, new=new)
+
+
 def recompiled(*failures: Failure, frame: SourceLine | None = FRAME, **changed: Any) -> Recompile:
     recompile = Recompile(**({"reasons": [], "failures": list(failures)} | changed))
     add_causes(Compilation(id="0/1", frame=frame, recompile=recompile))
@@ -64,6 +69,14 @@ def recompiled(*failures: Failure, frame: SourceLine | None = FRAME, **changed: 
             failure(kind="global_state", source="", guard="GLOBAL_STATE changed: num_threads"),
             "num_threads: 2 → 3",
         ),
+        (state("default_dtype", "6", "7"), "default dtype: float32 → float64"),
+        (state("autocast(cpu)_dtype", "15", "5"), "autocast dtype (cpu): bfloat16 → float16"),
+        (
+            state("grad_mode autocast(cuda)_enabled", "True, False", "False, True"),
+            "grad mode: True → False; autocast (cuda): off → on",
+        ),
+        # A device whose place in torch's lists is not known.
+        (state("autocast(xpu)_enabled", "", ""), "autocast (xpu) changed"),
         (
             failure(kind="size", dimension=0, source="L['___stack0']"),
             "size 0 of a value that was on the stack at the graph break: 2 → 3",

@@ -99,6 +99,37 @@ def test_a_number_that_becomes_a_symbol_changed_since_every_compilation() -> Non
     assert (last.failures[0].compilation, last.causes[0].text) == ("0/2", "n: 0 \u2192 1")
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "text"),
+    [
+        ("nullcontext()", "autocast('cpu')", "autocast (cpu): off \u2192 on"),
+        (
+            "autocast('cpu', torch.bfloat16)",
+            "autocast('cpu', torch.float16)",
+            "autocast dtype (cpu): bfloat16 \u2192 float16",
+        ),
+        ("nullcontext()", "default(torch.float64)", "default dtype: float32 \u2192 float64"),
+    ],
+)
+def test_the_global_state_is_said_in_words(first: str, second: str, text: str) -> None:
+    define = """\
+from contextlib import contextmanager, nullcontext
+from torch import autocast
+@contextmanager
+def default(dtype):
+    torch.set_default_dtype(dtype)
+    yield
+    torch.set_default_dtype(torch.float32)
+x = torch.ones(3)
+def f(x):
+    return x + 1"""
+    calls = f"for mode in ({first}, {second}):\n    with mode:\n        compiled(x)"
+    ran = run(define, SIZES.compile, calls)
+    recompile = ran.compilations[-1].recompile
+    assert recompile is not None
+    assert [cause.text for cause in recompile.causes] == [text]
+
+
 def test_two_sizes_that_are_not_equal_any_more_are_said_in_words() -> None:
     ran = run(DUCK.define, DUCK.compile, DUCK.calls)
     (suggestion,) = suggestions_of(ran)
