@@ -409,6 +409,33 @@ def test_a_guard_that_cannot_be_saved_is_no_internal_error() -> None:
     assert "Choose another way" in problem.remedy
 
 
+@pytest.mark.parametrize(
+    ("size", "factor", "mode", "guard"),
+    [
+        (4, 2, "", "tensor 'x' size mismatch at index 0. expected 3, actual 4"),
+        (3, 5, "", "factor == 2"),
+        (3, 2, "cpu", "the global state changed: autocast(cpu)_enabled"),
+    ],
+)
+def test_the_guard_that_fails_in_saved_code_is_named(
+    size: int, factor: int, mode: str, guard: str
+) -> None:
+    compiled: Any = torch.compile(multiplied, backend="eager", fullgraph=True)
+    saved = compiled.aot_compile(((torch.ones(3), 2), {}))
+    with (
+        torch.autocast(mode or "cpu", enabled=bool(mode)),
+        pytest.raises(RuntimeError, match="GuardManager") as raised,
+    ):
+        saved(torch.ones(size), factor)
+    problem = failures.of_way(raised.value)
+    assert problem.what == f"A guard of the code from aot_compile fails: {guard}."
+    assert "GuardDebugInfo" in problem.detail
+
+
+def multiplied(x: torch.Tensor, factor: int) -> torch.Tensor:
+    return x * factor
+
+
 def test_a_way_that_torch_fails_is_not_blamed_on_the_subject() -> None:
     def fails(x: torch.Tensor) -> torch.Tensor:
         raise ValueError("no row")

@@ -102,6 +102,7 @@ def of_way(error: BaseException) -> Problem:
     """The problem for an exception from a way to deploy a call that works in eager."""
     return (
         _of_unsavable_guard(error)
+        or _of_failed_guard(error)
         or of_torch(error)
         or _ours(error)
         or Problem(
@@ -133,6 +134,31 @@ def _of_unsavable_guard(error: BaseException) -> Problem | None:
     )
 
 
+def _of_failed_guard(error: BaseException) -> Problem | None:
+    """The problem if a guard fails in code of ``aot_compile``, as its ``__call__`` says."""
+    message = message_of(error)
+    if not message.startswith(_CHECK_FAILED):
+        return None
+    match = _FAILED_PARTS.search(message)
+    # What follows is the line of code that the guard is from.
+    guard = _NOTE.split(match[2])[0].strip() if match is not None else ""
+    guard = _LOCAL.sub(r"\1", guard).replace("GLOBAL_STATE changed", "the global state changed")
+    return Problem(
+        severity="error",
+        what="A guard of the code from aot_compile fails" + (f": {guard}." if guard else "."),
+        why="aot_compile compiles one case. A call that its guards do not admit is an error, where "
+        "torch.compile would recompile.",
+        remedy="Keep what the guard checks as it is in the call that is compiled, or choose "
+        "another way.",
+        where=where_raised(error),
+        detail=_trace(error),
+    )
+
+
+_CHECK_FAILED = "GuardManager check failed"
+_FAILED_PARTS = re.compile(r"verbose_code_parts=\[([\"'])(.*?)\1(?:, [\"']|\],?\n)", re.S)
+_NOTE = re.compile(r"\s{2,}# ")
+_LOCAL = re.compile(r"L\['(\w+)'\]")
 _UNSAVABLE = re.compile(r"(\w+) guard cannot be serialized")
 
 
