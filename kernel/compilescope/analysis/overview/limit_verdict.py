@@ -92,7 +92,10 @@ def _reached(variant: VariantReport) -> PeakShares:
     if is_countable and len(timed) / launches < known:
         known, known_of = len(timed) / launches, "their launches"
     return PeakShares(
-        _weighted_mean([(kernel.us, kernel.bandwidth_share) for kernel in rated]),
+        # What is read from a cache says nothing of the memory.
+        _weighted_mean(
+            [(kernel.us, None if kernel.cached else kernel.bandwidth_share) for kernel in rated]
+        ),
         _weighted_mean([(kernel.us, kernel.compute_share) for kernel in rated]),
         known,
         known_of,

@@ -365,3 +365,18 @@ def test_bfloat16_is_advised_on_a_cpu_by_its_measured_rates(
         assert result is not None
         said = [item.why for item in result.helps if item.what == "Lower precision"]
         assert said == ([why] if why else [])
+
+
+def test_kernels_whose_data_are_in_a_cache_are_not_memory_bound() -> None:
+    compiled = compilation((90.0, 0.93, 0.1))
+    variant = built(timing=timing(100), compilations=[compiled])
+    result = verdict(variant, report(variant))
+    assert result is not None
+    assert result.bound == "memory"
+    (launch,) = (launch for kernel in compiled.kernels for launch in kernel.launches)
+    assert launch.time is not None
+    launch.time.cached = True
+    result = verdict(variant, report(variant))
+    assert result is not None
+    assert result.bound == "unclear"
+    assert "bandwidth" not in result.evidence
