@@ -84,6 +84,7 @@ export function conformBreak(value: unknown): void {
 export function conformBuffer(value: unknown): void {
   const o = record(value);
   o.name = text(o.name, 'name');
+  o.title = text(o.title, 'title', '');
   o.kind = text(o.kind, 'kind', 'temporary');
   o.bytes = field(o.bytes, 'bytes', nullableNumber, none);
   o.shape = field(o.shape, 'shape', listOfText, emptyList);
@@ -833,6 +834,7 @@ export function conformLayers(value: unknown): void {
 export function conformLayoutChange(value: unknown): void {
   const o = record(value);
   o.node = text(o.node, 'node');
+  o.title = text(o.title, 'title', '');
   o.direction = text(o.direction, 'direction', 'inference');
   o.old = text(o.old, 'old', '');
   o.new = text(o.new, 'new', '');
@@ -894,6 +896,7 @@ export function conformMemory(value: unknown): void {
   o.live_bytes = field(o.live_bytes, 'live_bytes', listOfNumber, emptyList);
   o.buffers = field(o.buffers, 'buffers', listOfBuffer, emptyList);
   o.peak_bytes = number(o.peak_bytes, 'peak_bytes', 0.0);
+  o.peak_module = text(o.peak_module, 'peak_module', '');
   o.peak_without_reuse_bytes = number(o.peak_without_reuse_bytes, 'peak_without_reuse_bytes', 0.0);
   o.peak_unfused_bytes = field(o.peak_unfused_bytes, 'peak_unfused_bytes', nullableNumber, none);
   o.assumed = field(o.assumed, 'assumed', mappingOfNumber, emptyMap);

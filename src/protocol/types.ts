@@ -495,6 +495,7 @@ export interface Break {
  */
 export interface Buffer {
   name: string;
+  title: string;
   kind: 'constant' | 'input' | 'output' | 'temporary';
   bytes: number | null;
   shape: string[];
@@ -1657,6 +1658,7 @@ export interface Layers {
  */
 export interface LayoutChange {
   node: string;
+  title: string;
   direction: 'backward' | 'forward' | 'inference';
   old: string;
   new: string;
@@ -1751,6 +1753,7 @@ export interface Memory {
   live_bytes: number[];
   buffers: Buffer[];
   peak_bytes: number;
+  peak_module: string;
   peak_without_reuse_bytes: number;
   peak_unfused_bytes: number | null;
   assumed: Record<string, number>;

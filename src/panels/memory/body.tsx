@@ -14,6 +14,8 @@ import type { IRow } from './rows';
 import { linesOf, rowsOf, stageOf } from './rows';
 import { Summary } from './summary';
 
+const LARGEST_FIRST: Sort = { column: 'bytes', down: true };
+
 /**
  * The memory of a compilation's wrappers, one at a time.
  *
@@ -29,7 +31,7 @@ export function MemoryBody(props: {
   const { memories, shown, context, origin } = props;
   const { model, trans } = context;
   const [place, setPlace] = React.useState(0);
-  const [sort, setSort] = React.useState<Sort>(null);
+  const [sort, setSort] = React.useState<Sort>(LARGEST_FIRST);
   const [chosen, setChosen] = React.useState<number | null>(null);
   const memory = memories[place] ?? memories[0];
   const numbers = numbersOf(memories);

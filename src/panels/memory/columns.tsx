@@ -19,8 +19,10 @@ export function columnsOf(
       id: 'name',
       label: trans.__('Buffer'),
       width: 'minmax(80px, 1fr)',
-      text: ({ buffer }) => buffer.name,
-      render: ({ buffer }) => <code title={buffer.name}>{buffer.name}</code>
+      text: ({ buffer }) => buffer.title || buffer.name,
+      render: ({ buffer }) => (
+        <code title={buffer.name}>{buffer.title || buffer.name}</code>
+      )
     },
     {
       id: 'kind',

@@ -38,6 +38,7 @@ export function Layouts(props: {
             <button
               type="button"
               className="jp-Compilescope-link jp-mod-code"
+              title={layoutChange.node}
               onClick={() => {
                 model.select({
                   node: {
@@ -49,7 +50,7 @@ export function Layouts(props: {
                 context.open('graph');
               }}
             >
-              {layoutChange.node}
+              {layoutChange.title || layoutChange.node}
             </button>
             <code>
               {layoutChange.old} → {layoutChange.new}

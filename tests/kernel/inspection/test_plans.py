@@ -243,13 +243,25 @@ def test_an_unused_result_of_a_library_call_takes_memory(wrapper: bool) -> None:
     assert (unused.kind, unused.bytes, unused.dtype) == ("temporary", 4 * count, "float32")
 
 
+def test_memory_has_the_names_of_the_model() -> None:
+    model = torch.nn.Sequential(torch.nn.Linear(8, 64), torch.nn.ReLU(), torch.nn.Linear(64, 8))
+    report = cs.inspect(model, (torch.randn(4, 8),), variants=("python",), run=False)
+    memory = _only(report.variants[0]).memory[0]
+    titles = {buffer.title for buffer in memory.buffers if buffer.kind == "input"}
+    assert titles >= {"0.weight", "0.bias", "2.weight", "args_0"}
+    assert memory.peak_module in ("0", "1", "2")
+    reached = memory.peaks[-1]
+    assert reached.title == "Reached in"
+    assert reached.text.endswith(f", module {memory.peak_module}")
+
+
 def test_reuse_is_seen(reports: dict[str, cs.Report]) -> None:
     (memory,) = _only(reports["chain"].variants[0]).memory
     square = 64 * 64 * 4
     assert memory.peak_bytes == 2 * square
     assert memory.peak_without_reuse_bytes == 7 * square
     assert [(peak.title, peak.text) for peak in memory.peaks[:2]] == [
-        ("Peak", "32.0 KiB"),
+        ("Peak without inputs and weights", "32.0 KiB"),
         ("Without reuse", "112 KiB (71 % less now)"),
     ]
     assert {b.name: b.reuses for b in memory.buffers if b.reuses} == {

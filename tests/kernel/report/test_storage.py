@@ -87,7 +87,7 @@ def test_the_peaks_in_words_are_added_to_a_file_of_an_earlier_version() -> None:
     report = Report(subject=Subject(id="s", name="f"), variants=[variant])
     (loaded,) = from_json(report.to_json()).compilations
     assert [f"{peak.title}: {peak.text}" for peak in loaded.memory[0].peaks] == [
-        "Peak: 1.00 KiB",
+        "Peak without inputs and weights: 1.00 KiB",
         "Without reuse: 2.00 KiB (50 % less now)",
         "Unfused: 1.00 KiB",
     ]

@@ -19,6 +19,7 @@ jest.mock('../../../src/charts/plot', () => ({
 function buffer(name: string, change: Partial<Buffer> = {}): Buffer {
   return {
     name,
+    title: '',
     kind: 'temporary',
     bytes: 1024,
     shape: ['16', '16'],
@@ -41,7 +42,7 @@ const MEMORY: Memory = {
   keys: ['launch:inference:#1', 'launch:inference:#2', 'launch:inference:#3'],
   live_bytes: [1024, 2048, 1024],
   buffers: [
-    buffer('arg0_1', { kind: 'input', dies: 2 }),
+    buffer('arg0_1', { kind: 'input', dies: 2, title: 'layers.0.weight' }),
     buffer('buf0'),
     buffer('buf1', { born: 1, dies: 1, bytes: 4096 }),
     buffer('buf2', {
@@ -54,6 +55,7 @@ const MEMORY: Memory = {
     })
   ],
   peak_bytes: 2048,
+  peak_module: '',
   peak_without_reuse_bytes: 4096,
   peak_unfused_bytes: 2048,
   assumed: { s0: 16 },
@@ -113,6 +115,7 @@ describe('MemoryBody', () => {
         layouts={[
           {
             node: 'clone',
+            title: '',
             direction: 'inference',
             old: '(1, 16)',
             new: '(16, 1)',
@@ -151,6 +154,13 @@ describe('MemoryBody', () => {
       'output',
       'Where the shade changes, a buffer reuses the memory of another.'
     ]);
+  });
+
+  it('lists the largest buffers first, inputs by their names in the model', () => {
+    const names = page
+      .all('.jp-Compilescope-tableRow > :first-child')
+      .map(element => element.textContent);
+    expect(names).toEqual(['buf1', 'buf2', 'layers.0.weight', 'buf0']);
   });
 
   it('takes names for text, and leads from a layout to its node', () => {

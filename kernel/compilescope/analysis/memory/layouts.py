@@ -117,6 +117,7 @@ def _moved(
         is_separate = kernel.fusion is not None and kernel.fusion.kind == LAYOUT
         yield LayoutChange(
             node=source.nodes[0] if source.nodes else source.name,
+            title=source.title,
             direction=memory.direction,
             old=_text(source.stride),
             new=_text(buffer.stride),

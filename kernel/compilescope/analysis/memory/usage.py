@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from ...report import Buffer, Code, Compilation, Memory, Node, Region
 from ...report.compilation.plans import memory_peaks
+from ..graphs.input_names import input_names, name_of_input
 from ..text.sizes import Hints
 from ..wrapper.launches import codes_of, nodes_of
 from .cpp_statements import read_cpp
@@ -35,13 +36,18 @@ def find_memory(compilation: Compilation, hints: Hints) -> list[Memory]:
         The values that symbols had when torch compiled.
     """
     nodes = nodes_of(compilation)
+    names = input_names(compilation)
     memories = []
     for code in codes_of(compilation):
         artifact = "python" if code.python is not None else "cpp"
         text = code.python if code.python is not None else code.cpp
         if text is not None:
             graph_nodes = nodes.get(_name_of(code, artifact), {})
-            memories.append(_memory(code, text, artifact, list(graph_nodes.values()), hints))
+            memory = _memory(code, text, artifact, graph_nodes, hints)
+            for buffer in memory.buffers:
+                if buffer.kind == "input":
+                    buffer.title = name_of_input(graph_nodes.get(buffer.name), names)
+            memories.append(memory)
     return memories
 
 
@@ -53,8 +59,11 @@ def _name_of(code: Code, artifact: str) -> str:
     return code.direction
 
 
-def _memory(code: Code, text: str, artifact: str, nodes: Sequence[Node], hints: Hints) -> Memory:
+def _memory(
+    code: Code, text: str, artifact: str, graph_nodes: Mapping[str, Node], hints: Hints
+) -> Memory:
     regions = code.regions.get(artifact, [])
+    nodes = list(graph_nodes.values())
     ledger = StorageTracker(nodes)
     if artifact == "python":
         read_python(text, regions, ledger)
@@ -74,6 +83,7 @@ def _memory(code: Code, text: str, artifact: str, nodes: Sequence[Node], hints: 
     launches = {region.key: region for region in regions if region.kind == "launch"}
     memory.buffers = _buffers(ledger, sizes, launches)
     owned = [storage for storage in storages if storage.owned and not storage.items]
+    memory.peak_module = _peak_module(memory, launches, graph_nodes)
     memory.how = _how(owned, sizes)
     memory.peaks = memory_peaks(memory)
     return memory
@@ -97,6 +107,16 @@ def _add_peaks(
     memory.peak_without_reuse_bytes = _of_one_branch(storages, alone)
     memory.live_bytes = live
     memory.peak_bytes = max(live, default=0.0)
+
+
+def _peak_module(memory: Memory, launches: Mapping[str, Region], nodes: Mapping[str, Node]) -> str:
+    """The module of the last node of the launch that first reaches the peak."""
+    if memory.peak_step is None:
+        return ""
+    region = launches.get(memory.keys[memory.peak_step])
+    names = region.nodes if region is not None else []
+    modules = [nodes[name].module for name in names if name in nodes]
+    return next((module for module in reversed(modules) if module), "")
 
 
 def _of_one_branch(storages: Sequence[Storage], sizes: dict[int, int], depth: int = 0) -> float:

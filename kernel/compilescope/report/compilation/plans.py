@@ -65,6 +65,8 @@ class LayoutChange(Struct):
     """A copy that only changes strides, or strides chosen by Inductor instead of the user."""
 
     node: str
+    title: str = ""
+    """What the value is called in the model, if it is an input: ``layers.0.weight``."""
     direction: Direction = "inference"
     old: str = ""
     new: str = ""
@@ -80,6 +82,8 @@ class Buffer(Struct):
     """Memory that the wrapper allocates, or an input or output of it."""
 
     name: str
+    title: str = ""
+    """What an input is called in the model: ``layers.0.weight``."""
     kind: Literal["input", "constant", "temporary", "output"] = "temporary"
     bytes: float | None = None
     """The size in bytes, for the sizes that torch compiled with."""
@@ -121,6 +125,9 @@ class Memory(Struct):
     """Bytes that the wrapper has allocated and not yet freed, at each step."""
     buffers: list[Buffer] = []
     peak_bytes: float = 0.0
+    """The largest of ``live_bytes``: inputs and weights are the caller's, and do not count."""
+    peak_module: str = ""
+    """The path of the module whose launch first reaches the peak; empty if that is unknown."""
     peak_without_reuse_bytes: float = 0.0
     """The peak if no buffer reused another's memory and none were freed before the end."""
     peak_unfused_bytes: float | None = None
@@ -131,7 +138,15 @@ class Memory(Struct):
     peaks: list[MemoryPeak] = []
     """The peak, and what it would be without reuse and without fusion."""
 
+    @property
+    def peak_step(self) -> int | None:
+        """The first step at the peak; None if nothing is allocated."""
+        is_known = self.peak_bytes and self.peak_bytes in self.live_bytes[: len(self.steps)]
+        return self.live_bytes.index(self.peak_bytes) if is_known else None
 
+
+_PEAK = "Peak without inputs and weights"
+_PEAK_NOTE = "What the wrapper allocates during a call: its buffers and outputs"
 _UNFUSED = "If each operator wrote its own result, freed after its last use"
 _NO_COPIES = "; without copies into other layouts, as of weights"
 _NOTABLE = 0.99
@@ -143,7 +158,7 @@ _TWICE = 1.95
 def memory_peaks(memory: Memory) -> list[MemoryPeak]:
     """Return the peaks of a wrapper's memory in words, the actual one first."""
     peaks = [
-        MemoryPeak("Peak", size(memory.peak_bytes)),
+        MemoryPeak(_PEAK, size(memory.peak_bytes), _PEAK_NOTE),
         MemoryPeak(
             "Without reuse",
             _compared_size(memory.peak_without_reuse_bytes, memory.peak_bytes),
@@ -158,6 +173,11 @@ def memory_peaks(memory: Memory) -> list[MemoryPeak]:
                 _UNFUSED + _NO_COPIES * (memory.peak_unfused_bytes < memory.peak_bytes * _NOTABLE),
             )
         )
+    step = memory.peak_step
+    if step is not None:
+        module = f", module {memory.peak_module}" if memory.peak_module else ""
+        text = f"launch {step}: {memory.steps[step]}{module}"
+        peaks.append(MemoryPeak("Reached in", text, "The first such launch, if there are several"))
     return peaks
 
 
