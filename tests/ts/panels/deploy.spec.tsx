@@ -8,7 +8,7 @@ import type {
   StudyChoice,
   VariantReport
 } from '../../../src/protocol/types';
-import { report, variantSummary } from '../support/fakes';
+import { job, report, variantSummary } from '../support/fakes';
 import { speedup } from '../support/measured';
 import { variantReport } from '../support/structs';
 import { contextOf, drawn, HOSTILE, stage, ViewModel } from '../support/views';
@@ -38,6 +38,14 @@ describe('DeployPart', () => {
     expect(page.text()).toContain('Wrappers, modes, blocks compiled once');
     page.click(page.button('Measure'));
     expect(model.startStudies).toHaveBeenCalledWith(['deploy'], ['python']);
+  });
+
+  it('leaves the step of a running study to the strip above the view', () => {
+    model.report = { ...report('f'), variants: [variantSummary('python')] };
+    model.job = job({ kind: 'study', state: 'running', step: 'way 2 of 4' });
+    show();
+    expect(page.text()).toContain('The kernel is busy.');
+    expect(page.text()).not.toContain('way 2 of 4');
   });
 
   it('measures only the ways that are ticked, and says how many and how long', async () => {

@@ -50,12 +50,21 @@ export function useRows(options: {
     count,
     getScrollElement: () => ref.current,
     estimateSize: () => rowHeight,
-    overscan: 8,
-    scrollPaddingStart: headerHeight
+    overscan: 8
   });
+  // The virtualizer learns only later of a height that has just changed, as of a table
+  // above what a selection opens.
   const reveal = (index: number) => {
-    if (index >= 0 && index < count) {
-      virtualizer.scrollToIndex(index, { align: 'auto' });
+    const node = ref.current;
+    if (!node || index < 0 || index >= count) {
+      return;
+    }
+    const top = index * rowHeight;
+    const bottom = headerHeight + top + rowHeight - node.clientHeight;
+    if (top < node.scrollTop) {
+      node.scrollTop = top;
+    } else if (bottom > node.scrollTop) {
+      node.scrollTop = bottom;
     }
   };
   return {

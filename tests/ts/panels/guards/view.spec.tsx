@@ -215,15 +215,12 @@ describe('GuardsView', () => {
       })
     );
     await choose('Show as', 'table');
-    const scrollTo = jest.fn();
     const [grid] = all('[role=grid]');
-    grid.scrollTo = scrollTo;
     Object.defineProperty(grid, 'scrollHeight', { value: 900 * 24 });
     model.linked = linked({ sources: [{ file: 'a.py', line: 600 }] });
     model.linkedChanged.emit();
     await drawn();
-    expect(scrollTo).toHaveBeenCalled();
-    expect(scrollTo.mock.calls[0][0].top).toBeGreaterThan(500 * 24);
+    expect(grid.scrollTop).toBeGreaterThan(500 * 24);
   });
 
   it('flags what is checked in Python, with why', async () => {
