@@ -1,0 +1,26 @@
+import { expect, test } from '@playwright/test';
+import { savePage } from '../../helpers/savedPage';
+
+test('has guards in sight in a low window', async ({ page }) => {
+  // As at 200 % zoom.
+  await page.setViewportSize({ width: 640, height: 450 });
+  await page.goto(`${savePage('training')}#view=guards`);
+  const guards = page.getByRole('region', { name: 'Guards' });
+  await expect(guards.getByRole('treeitem').first()).toBeInViewport();
+});
+
+test('gives the selected kernel the height that the table leaves', async ({
+  page
+}) => {
+  await page.setViewportSize({ width: 1280, height: 900 });
+  await page.goto(`${savePage('training')}#view=kernels`);
+  const kernels = page.getByRole('region', { name: 'Kernels' });
+  const row = kernels.getByRole('row').nth(1);
+  await row.click();
+  const selected = kernels.locator('.jp-Compilescope-kernel');
+  await expect(selected).toBeVisible();
+  await expect(row).toBeInViewport();
+  const hidden = () =>
+    selected.evaluate(node => node.scrollHeight - node.clientHeight);
+  await expect.poll(hidden).toBe(0);
+});
