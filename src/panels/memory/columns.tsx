@@ -4,7 +4,13 @@ import type { Buffer, Memory } from '../../protocol/types';
 import type { IColumn } from '../common';
 import { AbsentValue, compareNumbers } from '../common';
 import { formatBytes, formatCount } from '../../words/format';
+import { Elided } from '../common/tables/elided';
 import type { IRow } from './rows';
+
+/**
+ * How many characters at the end of a weight's name always stay.
+ */
+const TAIL = 12;
 
 /**
  * The columns of the table of buffers.
@@ -18,17 +24,19 @@ export function columnsOf(
     {
       id: 'name',
       label: trans.__('Buffer'),
-      width: 'minmax(80px, 1fr)',
+      width: 'minmax(130px, 2fr)',
       text: ({ buffer }) => buffer.title || buffer.name,
       render: ({ buffer }) => (
-        <code title={buffer.name}>{buffer.title || buffer.name}</code>
+        <code title={buffer.name}>
+          <Elided text={buffer.title || buffer.name} tail={TAIL} />
+        </code>
       )
     },
     {
       id: 'kind',
       label: trans.__('Kind'),
       width: '70px',
-      from: 430,
+      from: 480,
       render: ({ buffer }) => kindTitle(buffer.kind, trans)
     },
     {
@@ -52,7 +60,7 @@ export function columnsOf(
       label: trans.__('Shape'),
       width: 'minmax(130px, 2fr)',
       text: ({ buffer }) => shapeOf(buffer),
-      from: 580,
+      from: 630,
       render: ({ buffer }) => (
         <code title={trans.__('Strides (%1)', buffer.stride.join(', '))}>
           {shapeOf(buffer)}
@@ -64,7 +72,7 @@ export function columnsOf(
       label: trans.__('From'),
       title: trans.__('The first launch that uses it'),
       width: '40px',
-      from: 490,
+      from: 540,
       isNumber: true,
       compare: (a, b) => a.buffer.born - b.buffer.born,
       render: ({ buffer }) => (
@@ -94,7 +102,7 @@ export function columnsOf(
       label: trans.__('Nodes'),
       title: trans.__('The nodes whose values it holds'),
       width: 'minmax(80px, 1fr)',
-      from: 670,
+      from: 720,
       render: ({ buffer }) => (
         <span title={buffer.nodes.join('\n')}>{buffer.nodes.join(', ')}</span>
       )
