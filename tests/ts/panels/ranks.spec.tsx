@@ -37,7 +37,8 @@ const DIFFERENCE: RankDifference = {
   there: "L['x'] == 2",
   other: 1,
   serious: false,
-  why: ''
+  why: '',
+  where: null
 };
 
 const RANK: Rank = {

@@ -59,7 +59,7 @@ def _failure_of(reason: str) -> Failure:
     The new value of a guard on a value is not in the message, and neither value of a global state.
     """
     failure = read_failure(reason, {}, Values((), {}))
-    if failure.kind == "global_state" and failure.guard.removeprefix(_STATE) in _GLOBAL_FLAGS:
+    if failure.kind == "global_state" and failure.guard.removeprefix(CHANGED) in _GLOBAL_FLAGS:
         return msgspec.structs.replace(failure, old="True", new="False")
     if failure.old in _FLAGS and not failure.new:
         (other,) = _FLAGS - {failure.old}
