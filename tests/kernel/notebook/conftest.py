@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import builtins
 import sys
 from collections.abc import Iterator
 
@@ -16,7 +17,9 @@ from .magic_support import FakeSession
 
 
 @pytest.fixture
-def shell() -> Iterator[InteractiveShell]:
+def shell(monkeypatch: pytest.MonkeyPatch) -> Iterator[InteractiveShell]:
+    # A doctest leaves it, and then IPython sets no other.
+    monkeypatch.delattr(builtins, "_", raising=False)
     config = Config()
     config.HistoryManager.enabled = False
     config.InteractiveShell.colors = "nocolor"
