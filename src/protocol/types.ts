@@ -1762,7 +1762,7 @@ export interface Memory {
 }
 
 /**
- * A peak of a wrapper's memory, in words.
+ * A row on the peak of a wrapper's memory, in words.
  */
 export interface MemoryPeak {
   title: string;

@@ -167,11 +167,11 @@ def _compilation(
         compilation.autotunings = read_autotunings(records, compilation.kernels)
         add_compile_times(compilation.kernels, records)
         add_chosen(compilation.kernels, compilation.autotunings)
-    with parts.analyzing("kernels"):
+    with parts.analyzing("modules"):
         add_modules(compilation)
     with parts.analyzing("memory"):
         compilation.memory = find_memory(compilation, hints)
-    with parts.analyzing("kernels"):
+    with parts.analyzing("copies"):
         estimate_copies(compilation)
     with parts.analyzing("layouts"):
         compilation.layouts = find_layouts(compilation)
@@ -182,7 +182,7 @@ def _compilation(
     with parts.analyzing("steps"):
         compilation.steps = find_steps(compilation)
         compilation.routes = find_routes(compilation)
-    with parts.analyzing("kernels"):
+    with parts.analyzing("descriptors"):
         add_descriptors(compilation)
     with parts.analyzing("breaks"):
         compilation.breaks = read_breaks(records, compilation.frame)

@@ -1,7 +1,7 @@
 """Parts of the analysis of a compilation that may fail alone: the rest is still shown.
 
-torch's generated code changes from version to version, and a reader of it that fails is
-compilescope's fault: it must not cost the user the rest of the report.
+torch's generated code changes from version to version, and an analysis of it that fails is
+compilescope's fault: it must not cost the user the rest of an inspection's report.
 """
 
 from __future__ import annotations
@@ -10,21 +10,54 @@ import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import NamedTuple
 
 from ..report.problem import Problem, message_of
 
-_problems: ContextVar[list[Problem] | None] = ContextVar("compilescope_part_problems", default=None)
+_WHAT = "compilescope could not analyze the {} of {}"
+
+_failures: ContextVar[list[_Failure] | None] = ContextVar(
+    "compilescope_part_failures", default=None
+)
+
+
+class _Failure(NamedTuple):
+    part: str
+    compilation: str
+    reason: str
+    detail: str
 
 
 @contextmanager
 def collecting_failures() -> Iterator[list[Problem]]:
-    """Collects the problems of parts that fail in the block; elsewhere their errors are raised."""
+    """Collects the problems of parts that fail in the block, which has them when it ends.
+
+    Elsewhere their errors are raised.
+    """
     problems: list[Problem] = []
-    token = _problems.set(problems)
+    failures: list[_Failure] = []
+    token = _failures.set(failures)
     try:
         yield problems
     finally:
-        _problems.reset(token)
+        _failures.reset(token)
+        problems += _problems_of(failures)
+
+
+def _problems_of(failures: list[_Failure]) -> Iterator[Problem]:
+    """One problem for each cause, however many compilations have it."""
+    grouped: dict[tuple[str, str], list[_Failure]] = {}
+    for failure in failures:
+        grouped.setdefault((failure.part, failure.reason), []).append(failure)
+    for (part, reason), alike in grouped.items():
+        more = f" and {len(alike) - 1} more" if len(alike) > 1 else ""
+        yield Problem(
+            severity="warning",
+            what=f"{_WHAT.format(part, alike[0].compilation)}{more}: {reason}",
+            why="This is a bug in compilescope, not in your code. The rest is shown.",
+            remedy="Please report it with the details below.",
+            detail=alike[0].detail,
+        )
 
 
 class Parts:
@@ -48,23 +81,15 @@ class Parts:
         Parameters
         ----------
         part
-            The field of the compilation that the block fills in or completes.
+            The field of the compilation that the block fills in, or what it adds to one.
         """
         try:
             yield
         except Exception as error:
-            problems = _problems.get()
-            if problems is None:
+            failures = _failures.get()
+            if failures is None:
                 raise
-            what = f"compilescope could not analyze the {part} of {self._id}"
             reason = f"{type(error).__name__}: {message_of(error)}"
-            self.absent[part] = f"{what}: {reason}"
-            problems.append(
-                Problem(
-                    severity="warning",
-                    what=f"{what}: {reason}",
-                    why="This is a bug in compilescope, not in your code. The rest is shown.",
-                    remedy="Please report it with the details below.",
-                    detail="".join(traceback.format_exception(error)),
-                )
-            )
+            self.absent[part] = f"{_WHAT.format(part, self._id)}: {reason}"
+            detail = "".join(traceback.format_exception(error))
+            failures.append(_Failure(part, self._id, reason, detail))

@@ -308,9 +308,10 @@ def _report(
     if built.problem is not None:
         report.stage = "failed"
         report.problems.append(built.problem)
+    report.problems += built.unanalyzed
+    if built.problem is not None:
         return report
     report.compile_time = split(built.compilations, built.first_call_s)
-    report.problems += built.unanalyzed
     report.problems += overwriting(built.compilations, built.retained)
     report.problems += remarks(built.compilations, builds.fn, built.off, built.suppressed)
     report.problems += partly_compiled(snapshot)

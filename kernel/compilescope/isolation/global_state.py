@@ -123,7 +123,7 @@ def contexts() -> list[str]:
 
 
 def changed_process_settings() -> list[str]:
-    """The process-wide settings that change compiled code and are not torch's, as statements.
+    """Torch's process-wide settings that change code and are not the defaults, as statements.
 
     Examples
     --------

@@ -81,8 +81,8 @@ class Tier(Struct):
     """The time to load the built library (s), in a background thread; in the first call if the
     library was cached."""
     cached: bool = False
-    """Whether it was built and checked before, mostly by an earlier process; for ``failed``:
-    whether that was found before, and it was not built again."""
+    """Whether it was built and checked before, by an earlier process or in this one; for
+    ``failed``: whether that was found before, and it was not built again."""
     why: str = ""
     """For ``unwanted``: the reason."""
     problem: Problem | None = None
@@ -118,8 +118,9 @@ class GraphTiers(Struct):
     pinned_to: TierName | None = None
     """The last tier that calls may use until the graph is unpinned."""
     shared: bool = False
-    """Whether another call of ``torch.compile`` compiled it, whose result uses it too: a pin
-    applies to both. Only `compilescope.tiers` and `compilescope.pin_tier` of one result say so."""
+    """Whether it was compiled for another result of ``torch.compile``: a pin applies to every
+    result that uses it. Only `compilescope.tiers` and `compilescope.pin_tier` of a result say it.
+    """
     lines: list[str] = []
     """The state of each tier with its times, and why there is no other, in words."""
 

@@ -100,7 +100,7 @@ def unpack(data: bytes, calling: Callable[[str], None] = lambda what: None) -> C
     """
     parts = pickle.loads(data)
     portable_settings.apply(pickle.loads(parts["settings"]))
-    _add_references(parts["references"])
+    _add_references(parts["references"], parts["each_reference"])
     SavedModes().put(pickle.loads(parts["modes"]))
     if parts["inference"]:
         _permanent_contexts.enter_context(torch.inference_mode())
@@ -135,17 +135,21 @@ def _recreated(data: bytes, what: str, remedy: str) -> Any:
         raise failed from error
 
 
-def _add_references(pickled: Mapping[str, bytes]) -> None:
+def _add_references(together: bytes, each: Mapping[str, bytes]) -> None:
     """Adds the objects that settings of the other process refer to, whether or not the call does.
 
-    Those that cannot be recreated here are missing only where they are needed.
+    They share what they shared there. If one of them cannot be recreated here, the others are
+    recreated by themselves, and it is missing only where it is needed.
     """
-    for text, data in pickled.items():
-        what = f"{references.name_of(text)} in the settings"
-        try:
-            references.add_known({text: _recreated(data, what, _IMPORTABLE)})
-        except CompilescopeError as error:
-            references.add_missing(text, error)
+    try:
+        references.add_known(pickle.loads(together))
+    except Exception:  # noqa: BLE001 - each says below what is wrong with it
+        for text, data in each.items():
+            what = f"{references.name_of(text)} in the settings"
+            try:
+                references.add_known({text: _recreated(data, what, _IMPORTABLE)})
+            except CompilescopeError as error:
+                references.add_missing(text, error)
 
 
 def as_arguments(value: object) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -213,13 +217,16 @@ def _pack(content: _Content, modes: Sequence[Any] | None, what: str) -> bytes:
             f"Pickling it failed: {type(error).__name__}: {_first_line(error)}.",
             _PASS_FACTORY if content.factory is None else REMOVE_UNPICKLABLE,
         ) from error
+    referenced = references.referenced()
+    each_reference = dict(_pickled_references(referenced))
     return pickle.dumps(
         {
             "content": packed,
             "what": what,
             "modes": pickle.dumps(SavedModes().now() if modes is None else list(modes)),
             "settings": cloudpickle.dumps(settings()),
-            "references": dict(_pickled_references()),
+            "references": cloudpickle.dumps({text: referenced[text] for text in each_reference}),
+            "each_reference": each_reference,
             "inference": torch.is_inference_mode_enabled(),
         }
     )
@@ -250,10 +257,10 @@ def settings() -> dict[str, dict[str, Any]]:
     }
 
 
-def _pickled_references() -> Iterator[tuple[str, bytes]]:
+def _pickled_references(referenced: Mapping[str, Any]) -> Iterator[tuple[str, bytes]]:
     """The objects that settings of this process refer to, each by itself, as far as they travel."""
-    for text, value in references.referenced().items():
-        if _travels(value):
+    for text, value in referenced.items():
+        with contextlib.suppress(Exception):  # whatever it raises, it does not travel
             yield text, cloudpickle.dumps(value)
 
 

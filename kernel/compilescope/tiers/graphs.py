@@ -47,7 +47,10 @@ def others(context: Any) -> list[list[TieredGraph]]:
 
 def _groups() -> list[list[TieredGraph]]:
     with _lock:
-        _left[:] = [graphs for graphs in _left if any(graph.is_alive for graph in graphs)]
+        # Each by itself: a context that goes meanwhile adds to the list.
+        for graphs in list(_left):
+            if not any(graph.is_alive for graph in graphs):
+                _left.remove(graphs)
         groups = [*_graphs.values(), *_left, _others]
     alive = [[graph for graph in graphs if graph.is_alive] for graphs in groups]
     return [graphs for graphs in alive if graphs]

@@ -280,7 +280,7 @@ def test_a_way_is_measured_with_and_without_what_it_ships() -> None:
         changed=lambda: seen.append(len(variant.ways)),
         options={"ways": (ways.WHOLE, ways.AOTI)},
     )
-    assert seen == [1, 2], "who watches sees each way as soon as it is measured"
+    assert seen == [0, 1, 2], "who watches sees each way as soon as it is measured"
     way, not_taken = variant.ways
     assert way.problem is None
     assert way.accurate is True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from pathlib import PurePath
 from typing import TypeVar
 
 from ...report import Code, Compilation, Report, SourceLine, VariantReport
@@ -121,20 +122,21 @@ def _explain_more(
     """Say what makes one of the ranks compile more: a graph break, a recompile, or a function."""
     if len(variant.compilations) == len(other.compilations):
         return
+    without = difference.other
     if len(variant.compilations) < len(other.compilations):
-        rank, variant, other = difference.other, other, variant
+        rank, without, variant, other = without, rank, other, variant
     found = _more(variant, other)
     if found is not None:
         what, difference.where = found
         at = f" ({wording.place(difference.where)})" if difference.where is not None else ""
-        difference.why += f" Only rank {rank} {what}{at}."
+        difference.why += f" Rank {rank} {what}{at}; rank {without} does not."
 
 
 def _more(variant: VariantReport, other: VariantReport) -> tuple[str, SourceLine | None] | None:
     """What a variant with more compilations has alone, and its line."""
-    known = set(_broken_lines(other))
+    known = set(map(_without_folder, _broken_lines(other)))
     for line in _broken_lines(variant):
-        if line not in known:
+        if _without_folder(line) not in known:
             return "has a graph break", line
     ids = {compilation.id for compilation in other.compilations}
     for compilation in variant.compilations:
@@ -146,6 +148,11 @@ def _more(variant: VariantReport, other: VariantReport) -> tuple[str, SourceLine
         if compilation.frame is not None:
             return "compiles a further function", compilation.frame
     return None
+
+
+def _without_folder(line: SourceLine) -> tuple[str, int, str]:
+    """A line as it is on every host: folders may differ."""
+    return PurePath(line.file).name, line.line, line.function
 
 
 def _broken_lines(variant: VariantReport) -> Iterator[SourceLine]:

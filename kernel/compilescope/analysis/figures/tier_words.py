@@ -12,8 +12,8 @@ TITLES: dict[TierName, str] = {
 }
 
 _SHARED = (
-    "{} {} was compiled for another result of torch.compile, which uses it too: a pin applies to "
-    "both."
+    "{} {} was compiled for another result of torch.compile. A pin applies to every result that "
+    "uses it."
 )
 
 

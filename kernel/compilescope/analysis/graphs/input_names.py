@@ -7,7 +7,7 @@ import re
 from ...report import Compilation, Node
 
 _STATE = re.compile(
-    r"[LG]_(?P<variable>\w+?)_(?:modules_(?P<path>\w+?)_)?(?:parameters|buffers)_(?P<name>\w+)_"
+    r"[LG]_(?P<variable>\w+?)_(?:modules_(?P<path>\w+)_)?(?:parameters|buffers)_(?P<name>\w+)_"
 )
 _COMPILED = ("self", "fn")
 """Variables that hold the compiled model: of its ``forward``, and of torch's wrapper of it."""
@@ -40,6 +40,8 @@ def model_name(target: str) -> str:
     --------
     >>> model_name("L_self_modules_layers_modules_3_modules_c2_parameters_weight_")
     'layers.3.c2.weight'
+    >>> model_name("L_self_modules_log_parameters_modules_fc_parameters_weight_")
+    'log_parameters.fc.weight'
     >>> model_name("L_self_buffers_mask_")
     'mask'
     >>> model_name("G_model_parameters_weight_")

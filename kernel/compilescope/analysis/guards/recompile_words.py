@@ -85,7 +85,7 @@ def _of_state(failure: Failure) -> RecompileCause:
     changes = changes_of(failure)
     return RecompileCause(
         subject=", ".join(change.subject for change in changes),
-        text="; ".join(change.text for change in changes),
+        text="; ".join(change.text for change in changes) or failure.guard,
         was=", ".join(filter(None, (change.was for change in changes))),
         now=", ".join(filter(None, (change.now for change in changes))),
         guard=failure.guard,

@@ -10,11 +10,13 @@ _CLEARLY = 1.5
 
 
 def is_native(variant: VariantReport, report: Report, device: str) -> bool:
-    """Whether the device computes in bfloat16: a GPU does, a CPU if it is no slower than float32.
+    """Whether the device computes in bfloat16, which is then no slower than float32.
 
-    A CPU without such instructions emulates them, which costs more than the memory traffic saved.
+    Devices without such instructions emulate them, which costs more than the memory traffic saved.
+    If the rates are unknown, a GPU is assumed to have them, a CPU not.
     """
-    return not device.startswith("cpu") or (_factor(variant, report, device) or 0.0) >= 1
+    factor = _factor(variant, report, device)
+    return not device.startswith("cpu") if factor is None else factor >= 1
 
 
 def faster_products(variant: VariantReport, report: Report, device: str) -> str:

@@ -65,7 +65,7 @@ def with_article(name: str) -> str:
 
 
 def named(variant: VariantReport) -> str:
-    """A variant within a sentence, marked as one: ``the C++ wrapper``, ``the variant 'cpp2'``."""
+    """A variant in a sentence, as a name: ``the C++ wrapper``, ``the variant 'cpp2'``."""
     name = title(variant)
     return f"the variant {name!r}" if with_article(name) == name else with_article(name)
 

@@ -1,4 +1,4 @@
-"""Suggests to keep the weights of convolutions in channels_last, if each call copies them there."""
+"""Suggests keeping the weights of convolutions in channels_last, if each call copies them there."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ def against_weight_copies(report: Report, now: VariantReport) -> Iterator[Ranked
     Of a training step only the forward counts.
     """
     number, copied, moved = 0, 0.0, 0.0
-    for compilation in now.compilations:
+    # A call uses one compilation of each frame.
+    latest = {compilation.id.rpartition("/")[0]: compilation for compilation in now.compilations}
+    for compilation in latest.values():
         copies = list(_copies(compilation))
         number += len(copies)
         # Each copy is read and written.
@@ -37,7 +39,7 @@ def against_weight_copies(report: Report, now: VariantReport) -> Iterator[Ranked
         )
     if moved <= 0 or copied / moved < _NOTICEABLE:
         return
-    compilation = next(each for each in now.compilations if any(_copies(each)))
+    compilation = next(each for each in latest.values() if any(_copies(each)))
     yield Ranked(
         0.3 * copied / moved,
         Suggestion(

@@ -103,13 +103,13 @@ class Buffer(Struct):
 
 
 class MemoryPeak(Struct):
-    """A peak of a wrapper's memory, in words."""
+    """A row on the peak of a wrapper's memory, in words."""
 
     title: str
     text: str
     """``4.00 MiB (50 % less now)``."""
     note: str = ""
-    """What it is the peak of."""
+    """What the row means."""
 
 
 class Memory(Struct):
@@ -136,7 +136,7 @@ class Memory(Struct):
     """Symbol → its value in the sizes."""
     how: str = ""
     peaks: list[MemoryPeak] = []
-    """The peak, and what it would be without reuse and without fusion."""
+    """The peak, what it would be without reuse and without fusion, and where it is reached."""
 
     @property
     def peak_step(self) -> int | None:

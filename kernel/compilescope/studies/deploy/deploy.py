@@ -70,6 +70,10 @@ def _study_ways(study: StudyContext, names: Sequence[str] | None) -> None:
     device = describe(study.fn, study.args, study.kwargs).device
     deploy_progress = DeployProgress([way for way in selected if not way.why], report)
     try:
+        if selected:
+            # No recommendation of an earlier study stays while the first way is measured.
+            _conclude(report, available, selected)
+            study.changed()
         for index, way in enumerate(selected):
             if not way.why:
                 began = time.monotonic()

@@ -248,14 +248,15 @@ def _generate(
 
     token = _generating.set(capture)
     for_cpp = other is not None or bool(settings.get("cpp_wrapper"))
-    builds_token = _builds_kernels.set(for_cpp and not capture.is_on_cpu)
+    on_gpu = not capture.is_on_cpu
+    builds_token = _builds_kernels.set(for_cpp and on_gpu)
     sizes = CodeGenerationGuards(capture.fake_mode.shape_env, capture.tracked_fakes)
     sizes_token = _sizes.set(sizes)
     try:
         with (
             compile_lock,
             contextlib.nullcontext() if kernels is None else kernels.used(),
-            contextlib.nullcontext() if other is None else other.requested(),
+            contextlib.nullcontext() if other is None else other.requested(on_gpu=on_gpu),
             uncounted(),
             forgotten(),
             traced_unseen(),

@@ -159,7 +159,7 @@ def test_the_line_that_makes_a_rank_compile_more_is_named() -> None:
     for each in (fewer, more):
         assert each.rank is not None
         (difference,) = each.rank.differences
-        assert difference.why.endswith(" Only rank 1 has a graph break (train.py:7).")
+        assert difference.why.endswith(" Rank 1 has a graph break (train.py:7); rank 0 does not.")
         assert difference.where == printed
         (warning,) = [count for count in overview(each).counts if count.warning]
         assert warning.view == "ranks"
@@ -174,13 +174,13 @@ def test_the_line_that_makes_a_rank_compile_more_is_named() -> None:
     compare([fewer, more])
     assert more.rank is not None
     assert more.rank.differences[0].why.endswith(
-        " Only rank 1 compiles a further function (train.py:7)."
+        " Rank 1 compiles a further function (train.py:7); rank 0 does not."
     )
     more.variants[0].compilations[1].recompile = Recompile(
         reasons=[], causes=[RecompileCause(subject="x.size(0)", text="x.size(0): 2 \u2192 3")]
     )
     compare([fewer, more])
-    why = "Only rank 1 recompiles: x.size(0): 2 \u2192 3 (train.py:7)."
+    why = "Rank 1 recompiles: x.size(0): 2 \u2192 3 (train.py:7); rank 0 does not."
     assert more.rank.differences[0].why.endswith(why)
 
 

@@ -100,7 +100,13 @@ test('a sweep, from the form to the winner', async ({ page }) => {
 
 test('all ways in which a cell can end', async ({ page, tmpPath }) => {
   const script = 'sample_sweep.py';
-  const view = await openSample(page, 'Compare & deploy', 'Compare & deploy', tmpPath, script);
+  const view = await openSample(
+    page,
+    'Compare & deploy',
+    'Compare & deploy',
+    tmpPath,
+    script
+  );
   const grid = view.getByRole('grid', { name: 'Cells' });
   const details = view.getByRole('region', { name: /^Cell / });
 

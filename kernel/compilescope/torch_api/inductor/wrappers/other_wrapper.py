@@ -23,7 +23,7 @@ import copy
 import functools
 import json
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from contextvars import ContextVar
 from typing import Any
 
@@ -54,6 +54,7 @@ ADDED = (
 
 _NOT_ALLOWED = (
     "triton.cudagraphs",
+    "triton.multi_kernel",
     "max_autotune",
     "max_autotune_gemm",
     "max_autotune_pointwise",
@@ -96,7 +97,7 @@ class OtherWrapper:
         self._state: _State | None = None
 
     @contextmanager
-    def requested(self) -> Iterator[None]:
+    def requested(self, *, on_gpu: bool) -> Iterator[None]:
         """Also generates the C++ wrapper for each Python wrapper generated in the block."""
         from torch._inductor.graph import GraphLowering
 
@@ -104,7 +105,7 @@ class OtherWrapper:
         try:
             with (
                 patched(GraphLowering, "_update_scheduler", _update_scheduler),
-                self._triton_kernels.used(),
+                self._triton_kernels.used() if on_gpu else nullcontext(),
             ):
                 yield
         finally:
