@@ -40,7 +40,7 @@ export class PanelView {
     Object.assign(this._notice.style, { margin: '8px', font: 'inherit' });
     this._root.append(this._notice);
     _parent.append(this._root);
-    this._stopTheme = watchTheme(() => this._postLook());
+    this._stopTheme = watchTheme(() => this._postAppearance());
     _model.on('msg:custom', this._onKernel);
     for (const name of CHANGES) {
       _model.on(name, this._onChange);
@@ -164,7 +164,7 @@ export class PanelView {
     };
   }
 
-  private _postLook(): void {
+  private _postAppearance(): void {
     this._post({ kind: 'appearance', appearance: this._appearanceOf() });
   }
 
@@ -198,7 +198,7 @@ export class PanelView {
     });
     _frame.style.height = isFull ? '100%' : `${_handle.height}px`;
     _handle.node.hidden = isFull;
-    this._postLook();
+    this._postAppearance();
   }
 
   private _ended = new AbortController();

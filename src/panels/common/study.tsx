@@ -57,7 +57,7 @@ export function StudyButton(props: IStudyProps): JSX.Element | null {
     )
     .map(variant => variant.name);
   const { job, status } = model;
-  // Above the view stands what it is doing.
+  // The strip above the view says what is running.
   const why = isActive(job)
     ? trans.__('The kernel is busy.')
     : status.kind !== 'ready'

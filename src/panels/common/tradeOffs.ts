@@ -188,7 +188,7 @@ function pointsOf(
 }
 
 /**
- * So many points of one series have room for their names.
+ * The most points of one series whose names all fit.
  */
 const MAX_NAMED = 16;
 
@@ -226,11 +226,11 @@ function namesOf(
     const isLeft = x(point.x) < plot / 2;
     // Above the point, or else below it; towards the middle, or else away from it.
     const place = [isLeft, !isLeft]
-      .flatMap(isRightOf => [1, -1].map(side => ({ isRightOf, side })))
-      .map(({ isRightOf, side }) => ({
-        isRightOf,
+      .flatMap(isToRight => [1, -1].map(side => ({ isToRight, side })))
+      .map(({ isToRight, side }) => ({
+        isToRight,
         side,
-        middle: x(point.x) + (isRightOf ? wide / 2 + 4 : -wide / 2 - 4)
+        middle: x(point.x) + (isToRight ? wide / 2 + 4 : -wide / 2 - 4)
       }))
       .find(({ middle, side }) => {
         const box = boxAround(middle, y(point.y) + side * 15, wide / 2 + 4, 7);
@@ -243,7 +243,7 @@ function namesOf(
     if (place === undefined) {
       return [];
     }
-    const { isRightOf, middle, side } = place;
+    const { isToRight, middle, side } = place;
     taken.push(boxAround(middle, y(point.y) + side * 15, wide / 2, 7));
     return [
       {
@@ -251,9 +251,9 @@ function namesOf(
         y: isLog(points.map(({ y }) => y)) ? Math.log10(point.y) : point.y,
         text: asText(text),
         showarrow: false,
-        xanchor: isRightOf ? 'left' : 'right',
+        xanchor: isToRight ? 'left' : 'right',
         yanchor: 'middle',
-        xshift: isRightOf ? 4 : -4,
+        xshift: isToRight ? 4 : -4,
         yshift: side * 15,
         font: { color: point.isBest ? theme.text : theme.muted }
       }

@@ -27,8 +27,14 @@ export function columnsOf(
       width: 'minmax(130px, 2fr)',
       text: ({ buffer }) => buffer.title || buffer.name,
       render: ({ buffer }) => (
-        <code title={buffer.name}>
-          <Elided text={buffer.title || buffer.name} tail={TAIL} />
+        <code>
+          <Elided
+            text={buffer.title || buffer.name}
+            tail={TAIL}
+            title={
+              buffer.title ? `${buffer.title}\n${buffer.name}` : buffer.name
+            }
+          />
         </code>
       )
     },

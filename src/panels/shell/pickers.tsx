@@ -36,7 +36,7 @@ export class Pickers extends ReactWidget {
           label={report.trace ? trans.__('Process') : trans.__('Variant')}
           caption={
             report.trace
-              ? trans.__('The process of the trace that views show')
+              ? trans.__('The process whose compilations the views show')
               : trans.__(
                   'The variant that single-variant views show; the Code view shows it on one side'
                 )

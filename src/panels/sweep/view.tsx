@@ -6,7 +6,7 @@ import type { IViewContext } from '../views';
 import { SweepBody } from './body';
 
 /**
- * The Compare view: one subject under many variants and shapes, and which of them
+ * The view Compare & deploy: one subject under many variants and shapes, and which of them
  * is best; and the ways to deploy it.
  *
  * What is loaded are the variants of which ways to deploy were compared.

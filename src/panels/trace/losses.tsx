@@ -13,16 +13,25 @@ const MAX_COMPILATIONS = 4;
 
 /**
  * What cost compile time and need not have, the longest first.
+ *
+ * @param props.isOfMany - Whether the trace has several processes.
  */
 export function Losses(props: {
   losses: readonly LostTime[];
+  isOfMany: boolean;
   context: IViewContext;
 }): JSX.Element {
-  const { losses, context } = props;
+  const { losses, isOfMany, context } = props;
   const { trans } = context;
+  const hasRecompiles = losses.some(({ kind }) => kind === 'recompiles');
   return (
     <section>
       <h3>{trans.__('What to change first, by avoidable compile time')}</h3>
+      {hasRecompiles && (
+        <p className="jp-Compilescope-hint">
+          {trans.__('A recompile’s id leads to the code to change.')}
+        </p>
+      )}
       <ol>
         {losses.map((loss, index) => (
           <li key={index}>
@@ -44,14 +53,7 @@ export function Losses(props: {
               </p>
             )}
             <p>
-              {loss.kind === 'recompiles' && (
-                <>
-                  {trans.__(
-                    'A recompile’s id leads to the code to change.'
-                  )}{' '}
-                </>
-              )}
-              {loss.process}:{' '}
+              {isOfMany && `${loss.process}: `}
               {loss.compilations.slice(0, MAX_COMPILATIONS).map(id => (
                 <React.Fragment key={id}>
                   <CompilationLink

@@ -58,7 +58,11 @@ export class TraceView extends ReportView<TraceSummary | null> {
           </p>
         )}
         {trace.fix_first.length > 0 && (
-          <Losses losses={trace.fix_first} context={context} />
+          <Losses
+            losses={trace.fix_first}
+            isOfMany={(this.model.report?.variants.length ?? 0) > 1}
+            context={context}
+          />
         )}
         {trace.ranks && (
           <RankComparisonPart ranks={trace.ranks} context={context} />
