@@ -111,7 +111,10 @@ test('from the cell to the panel, and to its switches', async ({ page }) => {
     const rows = table.getByRole('row');
     await expect(rows.nth(1)).toContainText(TIME);
     await expect(rows.nth(2)).toContainText(TIME);
-    await expect(table).toContainText(/%\s*(memory|arithmetic)/);
+    await expect(table).toContainText(
+      // Which of them depends on the size of the machine's caches.
+      /%\s*(memory|arithmetic)|in cache/
+    );
     await rows.nth(2).click();
     await expect(view.getByRole('region', { name: /^Kernel / })).toContainText(
       /measured over \d+ calls/
