@@ -5,12 +5,12 @@ disturbance of the machine affects all of them, and a ratio compares samples tha
 each other.
 
 A round
-    has one sample of each call, in an order that rotates: A B C, then C A B, then B C A.
+    has one sample of each call, in an order that changes: A B C, C B A, C A B, B A C and so on.
 A sample
     is a batch of calls, one after the other as in a loop: long enough for the clock, and with warm
     caches. Caches are not flushed between calls, nor on a GPU (triton's ``do_bench`` clears the L2
     cache before every call): the figure is that of a call in a loop. An untimed call comes first,
-    because the previous work may have left the caches cold.
+    because the previous work may have left the caches cold; only calls of 50 ms or more have none.
 Warm-up
     ends when two consecutive groups of samples were neither faster nor slower than the fastest so
     far. If there is no time for that, the timing says that it has not settled.
@@ -49,6 +49,9 @@ _WARM_GROUPS = 2
 _RUNNING_STEP = 1.05
 """The factor between the rounds of consecutive running ratios: about a hundred ratios for thousands
 of rounds."""
+_LONG_NS = 50_000_000
+"""What another call leaves in the caches takes milliseconds to replace: a few percent of a call
+that takes this long."""
 
 Cancelled = Callable[[], bool]
 
@@ -73,6 +76,8 @@ class _Series:
     call: Call
     batch: int = 0
     """Calls per sample; 0 before the warm-up."""
+    call_ns: float = math.inf
+    """The time of a call once warmed up."""
     settled: bool = False
     warmup_calls: int = 0
     samples: list[_Sample] = field(default_factory=list)
@@ -206,10 +211,11 @@ class Sampler:
         end = self._watch.now() + limit_ns
         batch, groups = 1, 0
         calls = 0
+        series.call_ns = math.inf
 
         def sample() -> int:
             nonlocal calls
-            calls += batch + self._untimed(batch)
+            calls += batch + self._untimed(series, batch)
             return self._sample(name, batch).wall
 
         with gc_disabled(), self._fixed_threads():
@@ -232,6 +238,7 @@ class Sampler:
                 best = min(best, int(quickest))
         # By the fastest: a disturbed batch would make the following ones too short or too long.
         series.batch = max(1, round(batch * self._target_ns / best))
+        series.call_ns = best / batch
         series.warmup_calls += calls
         series.settled = groups == _WARM_GROUPS
         return series.settled
@@ -261,11 +268,9 @@ class Sampler:
             # What an interrupt left.
             while series.samples and series.samples[-1].round >= self.rounds:
                 series.samples.pop()
-        names = self.names
-        first = -self.rounds % len(names) if names else 0
         readings: dict[str, Reading] = {}
         with gc_disabled(), self._fixed_threads():
-            for name in names[first:] + names[:first]:
+            for name in self._order():
                 if cancelled():
                     return {}
                 readings[name] = self._sample(name, self._series[name].batch)
@@ -274,6 +279,16 @@ class Sampler:
         # An interrupt before this drops the round: no call has a sample of it that others lack.
         self.rounds += 1
         return {name: self._series[name].samples[-1].wall for name in readings}
+
+    def _order(self) -> list[str]:
+        """The calls in a round's order.
+
+        It rotates, and every other round is reversed: no call always comes after the same one.
+        """
+        names = self.names
+        first = -(self.rounds // 2) % len(names) if names else 0
+        order = names[first:] + names[:first]
+        return order[::-1] if self.rounds % 2 else order
 
     def timing(self, name: str) -> Timing:
         """The timing of a call from its samples so far.
@@ -340,14 +355,21 @@ class Sampler:
     def _sample(self, name: str, batch: int) -> Reading:
         if self._before_each is not None:
             self._before_each(name)
-        with entered(self._series[name].call) as call:
-            for _ in range(self._untimed(batch)):
+        series = self._series[name]
+        with entered(series.call) as call:
+            for _ in range(self._untimed(series, batch)):
                 call()
             return self._watch.time(call, batch)
 
-    def _untimed(self, batch: int) -> int:
-        """How many untimed calls come before a sample. A long call gets none, to save time."""
-        return 1 if batch > 1 or self._before_each is not None else 0
+    def _untimed(self, series: _Series, batch: int) -> int:
+        """How many untimed calls come before a sample.
+
+        After another call, the first one finds the caches and the threads as that call left them:
+        eager's temporary tensors, the threads of another OpenMP. A long call gets none, to save
+        time; little of its time depends on them.
+        """
+        is_short = batch > 1 or series.call_ns < _LONG_NS
+        return 1 if is_short or self._before_each is not None else 0
 
     @contextmanager
     def _fixed_threads(self) -> Iterator[None]:

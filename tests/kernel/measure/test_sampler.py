@@ -50,12 +50,48 @@ def test_rounds_turn_and_are_kept(machine: Machine) -> None:
     for name in sampler.names:
         assert sampler.warm_up(name, 1.0)
     order.clear()
-    rounds = [sampler.round() for _ in range(4)]
-    assert "".join(order) == "ABCCABBCAABC"
-    assert rounds[1] == {"C": 3e4, "A": 1e4, "B": 2e4}
-    assert list(rounds[1]) == ["C", "A", "B"]
-    assert sampler.rounds == 4
-    assert sampler.samples["B"] == [2e4] * 4
+    rounds = [sampler.round() for _ in range(7)]
+    assert "".join(order) == "ABCCBACABBACBCAACBABC"
+    assert rounds[1] == {"C": 3e4, "B": 2e4, "A": 1e4}
+    assert list(rounds[1]) == ["C", "B", "A"]
+    assert sampler.rounds == 7
+    assert sampler.samples["B"] == [2e4] * 7
+
+
+@pytest.mark.parametrize("us", [300, 3_000, 30_000])
+def test_a_sample_is_not_of_the_caches_that_another_call_left(machine: Machine, us: int) -> None:
+    """Eager fills the caches and a call after it takes longer; two equal calls stay equal."""
+    before = ""
+
+    def call(name: str) -> Callable[[], None]:
+        def run() -> None:
+            nonlocal before
+            slower = {name: 1.0, "eager": 2.0}.get(before, 1.2)
+            before = name
+            machine.ns += int(us * slower * 1000)
+
+        return run
+
+    sampler = Sampler({name: call(name) for name in ("python", "cpp", "eager")}, stopwatch=machine)
+    for _ in range(9):
+        sampler.round()
+    assert sampler.samples["python"] == sampler.samples["cpp"] == [us] * 9
+
+
+def test_no_long_call_always_follows_the_same(machine: Machine) -> None:
+    order: list[str] = []
+    sampler = Sampler(
+        {name: machine.call(1e6) for name in "ABCD"}, before_each=order.append, stopwatch=machine
+    )
+    for name in sampler.names:
+        sampler.warm_up(name, 1.0)
+    order.clear()
+    for _ in range(8):
+        sampler.round()
+    before = {
+        name: {order[i - 1] for i in range(1, len(order)) if order[i] == name} for name in "ABCD"
+    }
+    assert all(len(others - {name}) >= 2 for name, others in before.items())
 
 
 def test_a_batch_enters_the_context_of_its_call_once(machine: Machine) -> None:

@@ -156,6 +156,20 @@ def test_a_median_between_two_levels_of_load_is_no_difference() -> None:
     assert ratio(results, other).value == pytest.approx(1, abs=0.001)
 
 
+@pytest.mark.parametrize("busy", [0.6, 0.85])
+def test_a_load_that_slows_one_call_only_widens_its_ratio(busy: float) -> None:
+    """Two threads wait for each other in most rounds; one thread hardly notices the load."""
+    draw = random.Random(8)
+    one_thread = [1 + draw.expovariate(30) for _ in range(200)]
+    two_threads = [
+        x * (draw.uniform(4, 6) if draw.random() < busy else 1) for x in one_thread[100:] * 2
+    ]
+    result = ratio(one_thread, two_threads)
+    assert result.value < 0.4
+    assert result.interval[0] < result.value
+    assert result.interval[1] == pytest.approx(1, abs=0.05)
+
+
 def test_few_rounds_say_nothing_of_a_difference() -> None:
     result = ratio([3.0], [2.0])
     assert result.interval == pytest.approx((1.5, 1.5))
