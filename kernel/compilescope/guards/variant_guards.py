@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..isolation.code_swap import CodeCopies, CodeSet
-from ..isolation.global_state import SavedModes
+from ..isolation.global_state import SavedModes, in_force
 from ..report import VariantReport
 from ..report.errors import CompilescopeError
 from ..report.what_if import WhatIf
@@ -37,7 +37,7 @@ class VariantGuards:
         self._fn = fn
         self._name = name
         self._code_copies = code_copies
-        self._modes = SavedModes()
+        self._modes = SavedModes().now()
         self._askable: dict[str, EvaluableGuards] = {}
 
     def add(self, variant: str, askable: EvaluableGuards) -> None:
@@ -72,9 +72,7 @@ class VariantGuards:
         """
         askable = self._askable.get(variant.name)
         compilations = {compilation.id: compilation for compilation in variant.compilations}
-        now = SavedModes()
-        self._modes.restore()
-        try:
+        with in_force(self._modes):
             if askable is not None:
                 with askable.installed(self._code_copies):
                     guards = list(reversed(askable.guards.values()))
@@ -97,5 +95,3 @@ class VariantGuards:
                     "Ask about a variant that compilescope compiled, or run the cell again.",
                 )
             return evaluate_guards(self._fn, self._name, args, kwargs, guards, compilations)
-        finally:
-            now.restore()

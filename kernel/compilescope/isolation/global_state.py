@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 import torch
@@ -62,6 +62,7 @@ class SavedModes:
 
     def __init__(self) -> None:
         self.values = [(read(), write) for read, write in _modes()]
+        self._inference = torch.is_inference_mode_enabled()
 
     def changed(self) -> Iterator[Change]:
         """Whether any mode differs."""
@@ -71,13 +72,11 @@ class SavedModes:
             yield Change()
 
     def now(self) -> list[Any]:
-        """The values alone, which can be sent to another process."""
-        return [value for value, _ in self.values]
+        """The values alone, for `in_force` here or in another process.
 
-    def put(self, values: Sequence[Any]) -> None:
-        """Sets the modes to values from `now` of another process."""
-        for value, (_, write) in zip(values, _modes(), strict=False):
-            write(value)
+        The first is whether inference mode is on: no function sets it, only a context.
+        """
+        return [self._inference, *(value for value, _ in self.values)]
 
     def restore(self) -> None:
         """Sets the modes that changed."""
@@ -88,15 +87,32 @@ class SavedModes:
 
 @contextmanager
 def in_force(values: Sequence[Any]) -> Iterator[None]:
-    """Applies modes from `SavedModes.now` in the block."""
+    """Applies modes from `SavedModes.now` in the block.
+
+    Examples
+    --------
+    >>> with torch.inference_mode():
+    ...     modes = SavedModes().now()
+    >>> with in_force(modes):
+    ...     torch.is_inference_mode_enabled()
+    True
+    """
+    inference, *others = values
     before = SavedModes()
     try:
-        for value, (read, write) in zip(values, _modes(), strict=True):
-            if read() != value:
-                write(value)
-        yield
+        with _inference_mode(on=inference):
+            for value, (read, write) in zip(others, _modes(), strict=True):
+                if read() != value:
+                    write(value)
+            yield
     finally:
         before.restore()
+
+
+def _inference_mode(*, on: bool) -> AbstractContextManager[object]:
+    """Switches inference mode, if it differs: entering it again would change the grad mode."""
+    differs = on != torch.is_inference_mode_enabled()
+    return torch.inference_mode(on) if differs else nullcontext()
 
 
 def contexts() -> list[str]:

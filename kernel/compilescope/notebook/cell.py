@@ -9,7 +9,8 @@ import io
 import linecache
 import tokenize
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from typing import Any, NamedTuple
 
 from ..report import SourceLine
@@ -29,6 +30,8 @@ class Cell(NamedTuple):
     """What Python, and so torch, calls the cell's lines."""
     before: list[ast.stmt]
     last: ast.Expr | ast.Assign | ast.AnnAssign
+    blocks: Sequence[ast.With] = ()
+    """The ``with`` blocks that it is in, from the outside in."""
     shown: bool = False
     """Whether the value of the last line appears, as it would without ``%%compile``."""
 
@@ -39,11 +42,37 @@ class Call:
     fn: Callable[..., Any]
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
+    modes: Sequence[Any] | None = None
+    """torch's modes in the call, as of `SavedModes.now`, if a ``with`` block sets them."""
+
+    def __init__(self, shown: str = "") -> None:
+        self._shown = shown
+        self._is_in_block = False
+
+    def mode(self, context: Any) -> Any:
+        """Return a block's context if it sets a mode that later calls can be made in, too.
+
+        Raises
+        ------
+        CompilescopeError
+            It does something else, which would be missing in them.
+        """
+        import torch
+
+        modes = (torch.no_grad, torch.enable_grad, torch.set_grad_enabled)
+        if not isinstance(context, (*modes, torch.inference_mode, torch.autocast, nullcontext)):
+            raise CompilescopeError(self._shown, _WHOLE, _IN_A_FUNCTION)
+        self._is_in_block = True
+        return context
 
     def hold(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> None:
         """Keep what the cell's own line evaluates to."""
         _check(fn)
         self.fn, self.args, self.kwargs = fn, args, kwargs
+        if self._is_in_block:
+            from ..isolation.global_state import SavedModes
+
+            self.modes = SavedModes().now()
 
 
 def parse(shell: Shell, magic_line: str, body: str, raw: str | None = None) -> Cell:
@@ -86,10 +115,13 @@ def parse(shell: Shell, magic_line: str, body: str, raw: str | None = None) -> C
     except SyntaxError as error:
         error.text = linecache.getline(file, error.lineno or 0)
         raise _syntax_error(error) from None
-    last = statements[-1]
+    last, blocks = statements[-1], list[ast.With]()
+    while isinstance(last, ast.With):
+        blocks.append(last)
+        last = last.body[-1]
     assigned = isinstance(last, (ast.Expr, ast.Assign, ast.AnnAssign))
     if not (assigned and isinstance(last.value, ast.Call)):
-        shown = f"The cell ends in `{ast.unparse(last).splitlines()[0]}`."
+        shown = _ends_in(last)
         if isinstance(last, (ast.For, ast.While)):
             raise CompilescopeError(shown, _WHOLE, _ONE_STEP)
         if _calls_something(last):
@@ -97,7 +129,12 @@ def parse(shell: Shell, magic_line: str, body: str, raw: str | None = None) -> C
         raise CompilescopeError(shown, _EXPECTED, EXAMPLE)
     if ast.unparse(last.value.func).startswith("get_ipython()."):
         raise CompilescopeError("The cell ends in a magic or a shell command.", _EXPECTED, EXAMPLE)
-    return Cell(file, statements[:-1], last, _is_shown(shell, last, body))
+    is_shown = not blocks and _is_shown(shell, last, body)
+    return Cell(file, statements[:-1], last, blocks, is_shown)
+
+
+def _ends_in(statement: ast.stmt) -> str:
+    return f"The cell ends in `{ast.unparse(statement).splitlines()[0]}`."
 
 
 def _syntax_error(error: SyntaxError) -> CompilescopeError:
@@ -140,10 +177,13 @@ _BLANK = (
     tokenize.NL,
 )
 _EXPECTED = "%%compile inspects the call in the cell's last line, and there is none."
-_WHOLE = "%%compile inspects one call, which must be the cell's entire last statement."
+_WHOLE = (
+    "%%compile inspects one call, which must be the cell's entire last statement, or that of a "
+    "`with` block of torch.no_grad(), torch.inference_mode() or torch.autocast(...)."
+)
 _IN_A_FUNCTION = (
     "Put what the cell computes into a function, and call that. For example:\n\n    %%compile\n"
-    "    def compute(x):\n        with torch.no_grad():\n            return model(x) + 1\n"
+    "    def compute(x):\n        return model(x) + 1\n"
     "    compute(x)"
 )
 
@@ -174,7 +214,7 @@ def run(shell: Shell, cell: Cell) -> Call:
     """
     # IPython leaves this frame and those above it out of the user's tracebacks.
     __tracebackhide__ = "__ipython_bottom__"
-    call = Call()
+    call = Call(_ends_in(cell.blocks[0]) if cell.blocks else "")
     namespace = shell.user_ns
     with shell.builtin_trap:
         for statement in cell.before:
@@ -183,8 +223,12 @@ def run(shell: Shell, cell: Cell) -> Call:
         namespace[_CALL_NAME] = call
         try:
             held, called = _split(cell.last)
-            _execute(shell, held, cell.file, "exec")
-            _execute(shell, called, cell.file, "single" if cell.shown else "exec")
+            if cell.blocks:
+                cell.blocks[-1].body[-1:] = [held, called]
+                _execute(shell, _of_modes(cell.blocks), cell.file, "exec")
+            else:
+                _execute(shell, held, cell.file, "exec")
+                _execute(shell, called, cell.file, "single" if cell.shown else "exec")
         finally:
             namespace.pop(_CALL_NAME, None)
     return call
@@ -214,6 +258,17 @@ def _split(last: ast.Expr | ast.Assign | ast.AnnAssign) -> tuple[ast.stmt, ast.s
             ast.copy_location(node, called)
     last.value = call
     return held, last
+
+
+def _of_modes(blocks: Sequence[ast.With]) -> ast.With:
+    """The outermost block, with every context checked before it is entered."""
+    for item in (item for block in blocks for item in block.items):
+        context = item.context_expr
+        check = ast.Call(ast.parse(f"{_CALL_NAME}.mode", mode="eval").body, [context], [])
+        for node in (check, *ast.walk(check.func)):
+            ast.copy_location(node, context)
+        item.context_expr = check
+    return blocks[0]
 
 
 def _refuse_await(statement: ast.stmt) -> None:

@@ -56,6 +56,7 @@ def compile_cell(line: str, cell: str | None = None) -> None:
         raise UsageError(f"%%compile has no cell below it. {cells.EXAMPLE}")
     if options.panel and (missed := extras.missed("anywidget")):
         raise UsageError(f"--panel: {missed}")
+    from ..isolation.global_state import in_force
     from ..panel import has_front_end, panel_below
     from ..session import requests
     from ..session.session import get_session
@@ -88,7 +89,8 @@ def compile_cell(line: str, cell: str | None = None) -> None:
         below=panel_below if has_own_panel else None,
     )
     try:
-        with display:
+        modes = contextlib.nullcontext() if call.modes is None else in_force(call.modes)
+        with display, modes:
             report = session.inspect(
                 call.fn,
                 call.args,

@@ -17,9 +17,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import cloudpickle
-import torch
 
-from ..isolation.global_state import SavedModes
+from ..isolation.global_state import SavedModes, in_force
 from ..processes import runner
 from ..report import references
 from ..report.argument_checks import kind_of
@@ -101,9 +100,7 @@ def unpack(data: bytes, calling: Callable[[str], None] = lambda what: None) -> C
     parts = pickle.loads(data)
     portable_settings.apply(pickle.loads(parts["settings"]))
     _add_references(parts["references"], parts["each_reference"])
-    SavedModes().put(pickle.loads(parts["modes"]))
-    if parts["inference"]:
-        _permanent_contexts.enter_context(torch.inference_mode())
+    _permanent_contexts.enter_context(in_force(pickle.loads(parts["modes"])))
     what = parts["what"]
     remedy = _IMPORTABLE if what == _FACTORY else _IMPORTABLE_OR_FACTORY
     content = _Content(*_recreated(parts["content"], what, remedy))
@@ -227,7 +224,6 @@ def _pack(content: _Content, modes: Sequence[Any] | None, what: str) -> bytes:
             "settings": cloudpickle.dumps(settings()),
             "references": cloudpickle.dumps({text: referenced[text] for text in each_reference}),
             "each_reference": each_reference,
-            "inference": torch.is_inference_mode_enabled(),
         }
     )
 

@@ -23,7 +23,7 @@ import cloudpickle
 import msgspec
 import torch
 
-from ..isolation.global_state import SavedModes
+from ..isolation.global_state import in_force
 from ..isolation.object_walk import walk
 from ..report.errors import CompilescopeError
 from ..report.problem import in_short
@@ -41,7 +41,6 @@ class _Packed(msgspec.Struct, kw_only=True):
     """(fn, args, kwargs), pickled."""
     modes: bytes
     settings: bytes
-    inference: bool
     on_cpu: bool
     """All of its tensors are on the CPU, or nowhere (meta): they move to the target together."""
     shared: dict[int, int]
@@ -58,8 +57,6 @@ def pack(
     args: Sequence[Any],
     kwargs: Mapping[str, Any],
     modes: Sequence[Any],
-    *,
-    inference: bool = False,
 ) -> bytes:
     """A call, with torch's modes and settings, and without any tensor's data.
 
@@ -69,8 +66,6 @@ def pack(
     ----------
     modes
         torch's, as `SavedModes.now` gave them.
-    inference
-        The call is made in inference mode.
 
     Raises
     ------
@@ -104,7 +99,6 @@ def pack(
         content=file.getvalue(),
         modes=pickle.dumps(list(modes)),
         settings=cloudpickle.dumps(settings()),
-        inference=inference,
         on_cpu=not pickler.devices - {"cpu", "meta"},
         shared={key: size for key, (size, count) in pickler.memory.items() if count > 1},
         files=_texts(pickler.files),
@@ -117,7 +111,7 @@ def pack(
 def unpack(data: bytes, world: Any) -> Call:
     """The call, its tensors on the target's device and without data.
 
-    torch's modes and settings are those that it came with, until `leave_inference_mode`.
+    torch's modes and settings are those that it came with, until `leave_modes`.
 
     Raises
     ------
@@ -173,21 +167,19 @@ def _load(library: str) -> None:
 
 
 def put_in_force(data: bytes) -> _Packed:
-    """Activates a call's modes and settings, until `leave_inference_mode`.
+    """Activates a call's modes and settings, until `leave_modes`.
 
     It does not unpack the call.
     """
     packed = msgspec.msgpack.decode(data, type=_Packed)
-    leave_inference_mode()
+    leave_modes()
     portable_settings.apply(pickle.loads(packed.settings))
-    SavedModes().put(pickle.loads(packed.modes))
-    if packed.inference:
-        _in_force.enter_context(torch.inference_mode())
+    _in_force.enter_context(in_force(pickle.loads(packed.modes)))
     return packed
 
 
-def leave_inference_mode() -> None:
-    """Leaves inference mode, if a call was made in it."""
+def leave_modes() -> None:
+    """Leaves the modes of the last call."""
     _in_force.close()
 
 

@@ -13,7 +13,6 @@ from typing import Any
 
 import cloudpickle
 import msgspec
-import torch
 
 from ..analysis.target.roofline import estimate
 from ..progress.progress import Monitor, Progress
@@ -41,7 +40,6 @@ class Shipment:
     ) -> None:
         self._call = (fn, args, kwargs)
         self._modes = modes
-        self._inference = torch.is_inference_mode_enabled()
         # Inductor's settings are context variables: another thread must take them from here.
         self._context = contextvars.copy_context()
         self._lock = threading.Lock()
@@ -63,7 +61,7 @@ class Shipment:
             return self._packed
 
     def _pack(self) -> bytes:
-        return packed_call.pack(*self._call, self._modes, inference=self._inference)
+        return packed_call.pack(*self._call, self._modes)
 
 
 def generate(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from compilescope.isolation.global_state import contexts
 from compilescope.progress.progress import Progress
 from compilescope.report import Report
 from compilescope.report.subjects.watching import WatchState
@@ -42,6 +43,8 @@ class FakeSession:
 
     def __init__(self) -> None:
         self.asked: list[dict[str, Any]] = []
+        self.contexts: list[list[str]] = []
+        """torch's modes at each inspection."""
         self.inspections: dict[str, Any] = {}
         self.watcher = FakeWatcher()
         self.error: BaseException | None = None
@@ -51,6 +54,7 @@ class FakeSession:
 
     def inspect(self, fn: Any, args: Any, kwargs: Any, **options: Any) -> Report:
         self.asked.append({"fn": fn, "args": args, "kwargs": kwargs, **options})
+        self.contexts.append(contexts())
         options["progress"](Progress(step="capturing", fraction=0.5))
         if self.error is not None:
             raise self.error

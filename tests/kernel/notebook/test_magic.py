@@ -6,6 +6,7 @@ import linecache
 from typing import Any
 
 import pytest
+import torch
 from IPython.core.interactiveshell import InteractiveShell
 
 from .magic_support import FakeSession, succeed
@@ -76,16 +77,60 @@ def test_forms_of_the_last_line(
         assert len(session.asked) == 1
 
 
+@pytest.mark.parametrize(
+    ("block", "contexts"),
+    [
+        ("with torch.no_grad():\n    {}", ["torch.no_grad()"]),
+        (
+            "with torch.inference_mode() as mode:\n    z = 1\n    {}",
+            ["torch.inference_mode()"],
+        ),
+        (
+            "with torch.autocast('cpu'):\n    with torch.inference_mode():\n        {}",
+            ["torch.inference_mode()", 'torch.autocast("cpu", dtype=torch.bfloat16)'],
+        ),
+        (
+            "with torch.no_grad(), torch.autocast('cpu', torch.float16):\n    {}",
+            ["torch.no_grad()", 'torch.autocast("cpu", dtype=torch.float16)'],
+        ),
+    ],
+)
+def test_a_call_in_a_with_block_is_inspected_in_its_modes(
+    shell: InteractiveShell, session: FakeSession, block: str, contexts: list[str]
+) -> None:
+    shell.run_cell("import torch\ndef g(x): return torch.is_grad_enabled()")
+    succeed(shell.run_cell("%%compile\nx = 2\n" + block.format("y = g(x)")))
+    assert shell.user_ns["y"] is False
+    (asked,) = session.asked
+    assert (asked["fn"], asked["args"]) == (shell.user_ns["g"], (2,))
+    assert asked["call"].code == "y = g(x)"
+    assert session.contexts == [contexts]
+    assert torch.is_grad_enabled()
+    assert not torch.is_autocast_enabled("cpu")
+
+
+def test_an_error_in_a_with_block_shows_the_users_lines(
+    shell: InteractiveShell, session: FakeSession, capsys: pytest.CaptureFixture[str]
+) -> None:
+    result = shell.run_cell("%%compile\nimport torch\nwith torch.no_grad():\n    f(1, 'a')")
+    assert isinstance(result.error_in_exec, TypeError)
+    out = capsys.readouterr().out
+    assert "----> 4     f(1, 'a')" in out
+    assert "compilescope" not in out
+    assert session.asked == []
+
+
 EXAMPLE = "For example:\n\n    %%compile\n    y = x * 2\n    model(y)\n"
 NONE = "%%compile inspects the call in the cell's last line, and there is none. " + EXAMPLE
-WHOLE = (
-    "%%compile inspects one call, which must be the cell's entire last statement. Put "
-    "what the cell computes into a function, and call that. For example:\n\n    %%compile\n"
-    "    def compute(x):\n        with torch.no_grad():\n            return model(x) + 1\n"
-    "    compute(x)\n"
+ONE_CALL = (
+    "%%compile inspects one call, which must be the cell's entire last statement, or that of a "
+    "`with` block of torch.no_grad(), torch.inference_mode() or torch.autocast(...). "
 )
-ONE_STEP = (
-    "%%compile inspects one call, which must be the cell's entire last statement. "
+WHOLE = ONE_CALL + (
+    "Put what the cell computes into a function, and call that. For example:\n\n    %%compile\n"
+    "    def compute(x):\n        return model(x) + 1\n    compute(x)\n"
+)
+ONE_STEP = ONE_CALL + (
     "Inspect one step of the loop: put it into a function, if it is not one yet, and call that. "
     "For example:\n\n    %%compile\n    step(batch)\n\nIf the loop calls what is compiled already, "
     "`with compilescope.watch() as report:` around it reports what it compiles.\n"
@@ -97,7 +142,8 @@ WRONG = [
     ("x = 1\nx", "The cell ends in `x`. " + NONE),
     ("x = 1", "The cell ends in `x = 1`. " + NONE),
     ("for i in []:\n    f(i)", "The cell ends in `for i in []:`. " + ONE_STEP),
-    ("with f():\n    g(1)", "The cell ends in `with f():`. " + WHOLE),
+    ("with f(1):\n    f(1)", "The cell ends in `with f(1):`. " + WHOLE),
+    ("import torch\nwith torch.no_grad():\n    y = 1", "The cell ends in `y = 1`. " + NONE),
     ("y = f(1) + g(2)", "The cell ends in `y = f(1) + g(2)`. " + WHOLE),
     ("def g(): pass", "The cell ends in `def g():`. " + NONE),
     ("import math", "The cell ends in `import math`. " + NONE),

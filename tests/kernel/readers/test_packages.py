@@ -16,6 +16,7 @@ from compilescope.analysis.packages import archive as packages
 from compilescope.analysis.packages.archive import describe, read_packages
 from compilescope.builds.comparison.compare_with_eager import Reference
 from compilescope.comms import report_parts, report_without_texts
+from compilescope.isolation.global_state import SavedModes
 from compilescope.isolation.user_state import preserved
 from compilescope.processes.runner import Ended
 from compilescope.progress.progress import Monitor
@@ -393,7 +394,7 @@ def test_files_are_told_apart_by_their_names() -> None:
 
 def test_for_a_gpu_that_is_not_here_there_is_none() -> None:
     variant = VariantReport(name="h100", requested=cs.Variant(target="h100"))
-    shipment = target_variants.Shipment(scored, (), {}, [])
+    shipment = target_variants.Shipment(scored, (), {}, SavedModes().now())
     for name in ("package", "aot"):
         with pytest.raises(cs.CompilescopeError, match="No package is made") as refused:
             study_target(STUDIES[name], variant, shipment, Monitor())

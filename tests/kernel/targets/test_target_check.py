@@ -13,6 +13,7 @@ import compilescope as cs
 import msgspec
 import pytest
 import torch
+from compilescope.isolation.global_state import SavedModes
 from compilescope.progress.progress import Monitor, Progress
 from compilescope.report import Compilation, Kernel, TargetReport, VariantReport
 from compilescope.report.target import KernelCheck
@@ -143,7 +144,7 @@ def test_a_fault_in_one_kernel_is_not_told_of_the_next() -> None:
     reason="a target's C++ wrapper of torch 2.11 holds no Triton kernels",
 )
 def test_both_wrappers_share_a_check() -> None:
-    shipment = target_variants.Shipment(subjects.scaled, (rows(16, 17),), {}, [])
+    shipment = target_variants.Shipment(subjects.scaled, (rows(16, 17),), {}, SavedModes().now())
     python = generated_for("h100", shipment, "python")
     cpp = generated_for("h100", shipment, "cpp", cpp_wrapper=True)
     checking.add_check(python, shipment.packed(), shared_pool(), Monitor(), limits=PATIENT)
@@ -267,7 +268,7 @@ def test_an_operator_of_a_notebook_is_called(name: str, scale: str, stand_in: st
 
 
 def test_an_interpreter_that_is_killed_is_told_and_replaced() -> None:
-    shipment = target_variants.Shipment(subjects.scaled, (rows(16, 19),), {}, [])
+    shipment = target_variants.Shipment(subjects.scaled, (rows(16, 19),), {}, SavedModes().now())
     variant = generated_for("h100", shipment, "python")
 
     def kill(now: Progress) -> None:
@@ -276,7 +277,7 @@ def test_an_interpreter_that_is_killed_is_told_and_replaced() -> None:
 
     monitor = Monitor(kill)
     # It is ended in the middle of something that it would be at for long.
-    large = target_variants.Shipment(subjects.summed, (rows(4000, 4000),), {}, [])
+    large = target_variants.Shipment(subjects.summed, (rows(4000, 4000),), {}, SavedModes().now())
     killed = generated_for("h100", large, "python")
     limits = msgspec.structs.replace(PATIENT, elements=1 << 26)
     checking.add_check(killed, large.packed(), shared_pool(), monitor, limits=limits)
@@ -299,7 +300,7 @@ def checked(
     limits: Limits = PATIENT,
     **settings: Any,
 ) -> VariantReport:
-    shipment = target_variants.Shipment(fn, args, {}, [])
+    shipment = target_variants.Shipment(fn, args, {}, SavedModes().now())
     variant = generated_for(target, shipment, "python", **settings)
     checking.add_check(variant, shipment.packed(), shared_pool(), Monitor(), limits=limits)
     return variant
@@ -314,7 +315,7 @@ def generated_for(
 
 def lowered(fn: Callable[..., Any], args: Sequence[Any]) -> list[LoweredGraph]:
     """The graphs of a subject, as they go to the interpreter."""
-    shipment = target_variants.Shipment(fn, args, {}, [])
+    shipment = target_variants.Shipment(fn, args, {}, SavedModes().now())
     variant = cloudpickle.dumps(cs.Variant(target="h100"))
     graphs_asked = GraphsRequest(variant=variant, call=shipment.packed())
     answer = shared_pool().ask("h100", "graphs", msgspec.msgpack.encode(graphs_asked), Monitor())

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from compilescope.isolation.global_state import SavedModes
 from compilescope.progress.progress import Monitor
 from compilescope.report.devices import Device
 from compilescope.report.errors import CompilescopeError
@@ -51,7 +52,7 @@ def _warmed(targets: Sequence[str], name: str, monkeypatch: pytest.MonkeyPatch) 
     """The targets whose processes are started, in order, when this one's variant is generated."""
     pool = _Pool()
     monkeypatch.setattr(target_variants, "shared_pool", lambda: pool)
-    shipment = target_variants.Shipment(abs, (1,), {}, [])
+    shipment = target_variants.Shipment(abs, (1,), {}, SavedModes().now())
     variants = {target: Variant(target=target) for target in targets}
     (problem,) = target_variants.generate(shipment, variants, name, Monitor()).problems
     assert problem.what == f"{name} was asked."

@@ -13,7 +13,7 @@ from ...isolation.global_state import SavedModes, SavedRandomness
 from ...isolation.user_code import is_user_module
 from ...torch_api.kernels import user_kernels
 from ...torch_api.process import portable_settings
-from ..packed_call import leave_inference_mode
+from ..packed_call import leave_modes
 
 _OUTDATED = -1.0
 """A time at which no file was changed."""
@@ -33,7 +33,7 @@ class InitialState:
 
     def restore(self) -> None:
         """Reverts what a request has changed."""
-        leave_inference_mode()
+        leave_modes()
         with user_kernels.preserved():
             torch.compiler.reset()
         portable_settings.apply(self._settings)

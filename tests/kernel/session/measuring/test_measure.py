@@ -103,6 +103,18 @@ def test_torch_s_modes_are_those_of_the_inspection() -> None:
         assert not torch.is_grad_enabled()
 
 
+def test_tensors_of_inference_mode_are_changed_in_place_by_later_measurements() -> None:
+    """Outside inference mode, torch refuses to change such a tensor."""
+    with torch.inference_mode():
+        buffer = torch.ones(3, 4)
+        session, inspection = inspected(lambda x: buffer.add_(x), (torch.ones(3, 4),))
+    session.measure(inspection.report.subject.id, QUICK, seconds=0.05)
+    assert not inspection.report.problems
+    assert set(series_extents(inspection)) == {"eager", "quick"}
+    assert not torch.is_inference_mode_enabled()
+    assert torch.is_grad_enabled()
+
+
 def test_a_function_that_got_other_code_keeps_it(monkeypatch: pytest.MonkeyPatch) -> None:
     def again(x: torch.Tensor) -> torch.Tensor:
         return x.cos()
