@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import sys
 import tempfile
 from pathlib import Path
@@ -41,6 +42,10 @@ if not _FOLDERS.keys() <= os.environ.keys():
         os.environ.setdefault(_name, f"{_RUN.name}/{_folder}")
 _COMPILER = str(Path(__file__).resolve().parents[1] / "compiler")
 os.environ["PATH"] = f"{_COMPILER}{os.pathsep}{os.environ['PATH']}"
+
+# A shell starts what runs in its background with Ctrl-C ignored; tests press it.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # jsonschema, which nbformat imports, can do without. Its import parses a grammar 39 times: three
 # seconds, for a check of addresses that no notebook has.
