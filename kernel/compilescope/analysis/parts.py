@@ -1,7 +1,7 @@
 """Parts of the analysis of a compilation that may fail alone: the rest is still shown.
 
 torch's generated code changes from version to version, and an analysis of it that fails is
-compilescope's fault: it must not cost the user the rest of an inspection's report.
+compilescope's fault: it must not cost the user the rest of a report.
 """
 
 from __future__ import annotations
@@ -16,48 +16,96 @@ from ..report.problem import Problem, message_of
 
 _WHAT = "compilescope could not analyze the {} of {}"
 
-_failures: ContextVar[list[_Failure] | None] = ContextVar(
-    "compilescope_part_failures", default=None
-)
 
-
-class _Failure(NamedTuple):
+class _Cause(NamedTuple):
     part: str
-    compilation: str
     reason: str
     detail: str
+    compilations: dict[str, None]
+
+
+class PartFailures:
+    """The parts that failed; those with the same cause are one problem.
+
+    Parameters
+    ----------
+    most_details
+        How many problems keep their details, to bound memory. None: all.
+    """
+
+    def __init__(self, most_details: int | None = None) -> None:
+        self._most_details = most_details
+        self._only: str | None = None
+        self._causes: dict[tuple[str, str], _Cause] = {}
+
+    @contextmanager
+    def collecting(self, only: str | None = None) -> Iterator[None]:
+        """Collects the failures in the block. Elsewhere their errors are raised.
+
+        Parameters
+        ----------
+        only
+            The compilation whose failures replace its earlier ones; those of other compilations,
+            which the block does not analyze completely, are ignored. None: all.
+        """
+        if only is not None:
+            self.remove(only)
+        self._only = only
+        token = _collected.set(self)
+        try:
+            yield
+        finally:
+            _collected.reset(token)
+
+    def add(self, part: str, compilation_id: str, reason: str, error: Exception) -> None:
+        """Add the failure of a part of a compilation."""
+        if self._only not in (None, compilation_id):
+            return
+        cause = self._causes.get((part, reason))
+        if cause is None:
+            has_room = self._most_details is None or len(self._causes) < self._most_details
+            detail = "".join(traceback.format_exception(error)) if has_room else ""
+            cause = self._causes[part, reason] = _Cause(part, reason, detail, {})
+        cause.compilations[compilation_id] = None
+
+    def remove(self, compilation_id: str) -> None:
+        """Remove a compilation, to analyze it again with further records."""
+        for cause in self._causes.values():
+            cause.compilations.pop(compilation_id, None)
+
+    def problems(self) -> list[Problem]:
+        """One problem for each cause, however many compilations have it."""
+        return [
+            _problem_of(cause, list(cause.compilations))
+            for cause in self._causes.values()
+            if cause.compilations
+        ]
+
+
+_collected: ContextVar[PartFailures | None] = ContextVar("compilescope_part_failures", default=None)
 
 
 @contextmanager
 def collecting_failures() -> Iterator[list[Problem]]:
-    """Collects the problems of parts that fail in the block, which has them when it ends.
-
-    Elsewhere their errors are raised.
-    """
+    """Collects the problems of parts that fail in the block, which has them when it ends."""
     problems: list[Problem] = []
-    failures: list[_Failure] = []
-    token = _failures.set(failures)
+    failures = PartFailures()
     try:
-        yield problems
+        with failures.collecting():
+            yield problems
     finally:
-        _failures.reset(token)
-        problems += _problems_of(failures)
+        problems += failures.problems()
 
 
-def _problems_of(failures: list[_Failure]) -> Iterator[Problem]:
-    """One problem for each cause, however many compilations have it."""
-    grouped: dict[tuple[str, str], list[_Failure]] = {}
-    for failure in failures:
-        grouped.setdefault((failure.part, failure.reason), []).append(failure)
-    for (part, reason), alike in grouped.items():
-        more = f" and {len(alike) - 1} more" if len(alike) > 1 else ""
-        yield Problem(
-            severity="warning",
-            what=f"{_WHAT.format(part, alike[0].compilation)}{more}: {reason}",
-            why="This is a bug in compilescope, not in your code. The rest is shown.",
-            remedy="Please report it with the details below.",
-            detail=alike[0].detail,
-        )
+def _problem_of(cause: _Cause, compilations: list[str]) -> Problem:
+    more = f" and {len(compilations) - 1} more" if len(compilations) > 1 else ""
+    return Problem(
+        severity="warning",
+        what=f"{_WHAT.format(cause.part, compilations[0])}{more}: {cause.reason}",
+        why="This is a bug in compilescope, not in your code. The rest is shown.",
+        remedy="Please report it with the details below." if cause.detail else "Please report it.",
+        detail=cause.detail,
+    )
 
 
 class Parts:
@@ -86,10 +134,9 @@ class Parts:
         try:
             yield
         except Exception as error:
-            failures = _failures.get()
+            failures = _collected.get()
             if failures is None:
                 raise
             reason = f"{type(error).__name__}: {message_of(error)}"
             self.absent[part] = f"{_WHAT.format(part, self._id)}: {reason}"
-            detail = "".join(traceback.format_exception(error))
-            failures.append(_Failure(part, self._id, reason, detail))
+            failures.add(part, self._id, reason, error)

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..analysis.absent_artifacts import SILENT
 from ..analysis.assemble import assemble
+from ..analysis.parts import collecting_failures
 from ..capture.live import loaded_files
 from ..capture.records import Record
 from ..isolation.code_swap import CodeSet
@@ -88,7 +89,8 @@ def call_compiled(
 ) -> Built:
     """Calls it once. An exception, or guards that fail for the call, become the ``problem``."""
     built = Built(name=name, call=compiled.call, code_set=code_set)
-    built.compilations = compilations_of(compiled, name)
+    with collecting_failures() as built.unanalyzed:
+        built.compilations = compilations_of(compiled, name)
     if refusal := compiled.refusal(args, kwargs):
         built.problem = Problem(
             severity="error",

@@ -14,6 +14,7 @@ from ..analysis.guards.failed_guard import parse_failure
 from ..analysis.guards.logged_reasons import parse_recompile
 from ..analysis.guards.other_changes import other_changes
 from ..analysis.guards.recompiles import Memory
+from ..analysis.parts import collecting_failures
 from ..capture.live import recording
 from ..capture.records import Record
 from ..isolation.code_swap import CodeCopies
@@ -140,7 +141,9 @@ def _changed(records: Sequence[Record]) -> tuple[list[str], dict[str, RecompileC
     memory = Memory()
     changed: dict[str, None] = {}
     causes: dict[str, RecompileCause] = {}
-    for compilation in assemble(records, variant="", memory=memory):
+    with collecting_failures():  # the variants' own builds report the failures
+        compilations = assemble(records, variant="", memory=memory)
+    for compilation in compilations:
         now = memory.values.get(compilation.id)
         for cause in compilation.recompile.causes[:1] if compilation.recompile else ():
             # The report has none of these compilations.

@@ -302,6 +302,7 @@ class TraceAnswers:
         self._read[variant, whole.id] = summary
         lone = msgspec.structs.replace(self._report.variant(variant), compilations=[whole])
         self._filled.setdefault(variant, set()).update(filled(lone))
+        self._report.variant(variant).problems = self._trace.process(variant).problems
         self._revision += 1
 
     _handlers: dict[str, Callable[[TraceAnswers, Any], messages.Message]] = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ..analysis.parts import collecting_failures
 from ..builds.aot_compiled import COMPILED_BEFORE, compilations_of
 from ..builds.built_variants import COMPILES_NOTHING
 from ..builds.capture_graphs import Captured
@@ -24,19 +25,29 @@ def of_eager(name: str, variant: Variant) -> VariantReport:
 
 def of_aot_compiled(compiled: AotCompiled, name: str, variant: Variant) -> VariantReport:
     """Return the report of a result of ``aot_compile``, with what the result holds."""
+    with collecting_failures() as unanalyzed:
+        compilations = compilations_of(compiled, name)
     return VariantReport(
         name=name,
         requested=variant,
         stage="built",
-        compilations=compilations_of(compiled, name),
+        compilations=compilations,
+        problems=unanalyzed,
         absent={"compile_time": COMPILED_BEFORE},
     )
 
 
 def captured_only(captured: Captured, name: str, variant: Variant) -> VariantReport:
     """Return the report of a variant until its code is generated: what Dynamo captured."""
-    compilations = without_code(captured, name)
-    return VariantReport(name=name, requested=variant, stage="captured", compilations=compilations)
+    with collecting_failures() as unanalyzed:
+        compilations = without_code(captured, name)
+    return VariantReport(
+        name=name,
+        requested=variant,
+        stage="captured",
+        compilations=compilations,
+        problems=unanalyzed,
+    )
 
 
 def generated(

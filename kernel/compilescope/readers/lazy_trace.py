@@ -159,7 +159,7 @@ class ProcessLog:
     def report(self) -> VariantReport:
         """Its compilations in outline, and its problems."""
         compilations = [self.outline(events) for events in self.events.values()]
-        problems = self._outlines.failures()
+        problems = self.problems
         texts = {text.name for events in self.events.values() for text in events.texts}
         return VariantReport(
             name=self.name,
@@ -170,6 +170,12 @@ class ProcessLog:
             breaks=_distinct(compilations),
             absent={"timing": NO_CALLS},
         )
+
+    @property
+    def problems(self) -> list[Problem]:
+        """Compilations that failed, and what compilescope could not analyze of those it read."""
+        unanalyzed = self._offsets.failures.problems() if self._offsets is not None else []
+        return [*self._outlines.failures(), *unanalyzed]
 
     @property
     def damages(self) -> list[Problem]:

@@ -11,6 +11,7 @@ from typing import BinaryIO, NamedTuple
 
 import msgspec
 
+from ..analysis.parts import PartFailures
 from ..capture.parse_log import DamagedLines, clock_shift, known_id, moved, parse_records
 from ..capture.record_heads import ARTIFACT_NAME, EVERY_HEAD, Block, Blocks, decode_head
 from ..capture.records import NO_COMPILE_ID, Record
@@ -89,6 +90,8 @@ class Offsets:
         self._indices: dict[bytes, int] = {}
         self._cache: OrderedDict[str, Assembled] = OrderedDict()
         self._shift_s = 0.0
+        self.failures = PartFailures()
+        """The parts of assembled compilations that could not be analyzed."""
 
     def read(self, *, whole: bool, changed: Iterable[str] = ()) -> None:
         """Read what was written since the last time.
@@ -102,6 +105,7 @@ class Offsets:
         """
         for shown_id in changed:
             self._cache.pop(shown_id, None)
+            self.failures.remove(shown_id)
         self._starts.pop()
         for block in self._blocks.complete():
             self._read(block)
@@ -136,7 +140,8 @@ class Offsets:
 
         damages = DamagedLines(self._name, numbered=False)
         records = list(self._parsed(self._numbers(shown_id), damages))
-        compilations = assemble(records, variant=variant, raw=True)
+        with self.failures.collecting(shown_id):
+            compilations = assemble(records, variant=variant, raw=True)
         # In a damaged log, the records may yield no compilation.
         empty = Compilation(id=shown_id)
         compilation = next(

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from ..analysis.assemble import assemble
 from ..analysis.packages.trace_header import device_of, environment_of
+from ..analysis.parts import collecting_failures
 from ..analysis.problems.compile_failures import read_failures
 from ..analysis.problems.distinct_breaks import distinct_breaks
 from ..analysis.wrapper.launch_pairs import pair
@@ -103,8 +104,9 @@ class _ProcessRecords(NamedTuple):
 
 def _variant(records: Sequence[Record], name: str) -> VariantReport:
     records = distinguished(records)
-    compilations = assemble(records, variant=name, raw=True)
-    problems = read_failures(records, compilations)
+    with collecting_failures() as unanalyzed:
+        compilations = assemble(records, variant=name, raw=True)
+    problems = [*read_failures(records, compilations), *unanalyzed]
     return VariantReport(
         name=name,
         requested=Variant(cpp_wrapper=any(compilation.code.cpp for compilation in compilations)),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ..analysis.parts import collecting_failures
 from ..distributed.remote_report import RemoteSubject
 from ..inspection.inspection import Inspection
 from ..inspection.same_call import call_key
@@ -123,7 +124,8 @@ class Subjects:
 
 def add_watched(inspection: Inspection, watched: RecordedCompilations) -> None:
     """Add what a cell itself compiled to the report of its call."""
-    compilations = watched.compilations(IN_CELL)
+    with collecting_failures() as unanalyzed:
+        compilations = watched.compilations(IN_CELL)
     if compilations:
         inspection.results.put(
             VariantReport(
@@ -131,6 +133,7 @@ def add_watched(inspection: Inspection, watched: RecordedCompilations) -> None:
                 requested=Variant(),
                 stage="built",
                 compilations=compilations,
+                problems=unanalyzed,
                 recorded=True,
             )
         )

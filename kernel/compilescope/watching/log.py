@@ -12,6 +12,7 @@ from collections.abc import Callable
 from ..analysis.assemble import assemble
 from ..analysis.guards.recompile_words import add_causes
 from ..analysis.guards.recompiles import Memory, agree_by_frame
+from ..analysis.parts import PartFailures
 from ..analysis.phases.phases import begin_at
 from ..analysis.problems.compile_failures import Failures, RaisedError, without_breaks
 from ..analysis.problems.cpp_errors import place
@@ -77,6 +78,7 @@ class WatchLog:
         self._first_failure: Problem | None = None
         self._raised: list[RaisedError] = []
         self._failed_compilations = Failures(_MAX_DETAILS)
+        self._failed_parts = PartFailures(_MAX_DETAILS)
 
     def raised(self, error: RaisedError) -> None:
         """Records that a call of the user failed in torch.compile or in generated code."""
@@ -173,7 +175,8 @@ class WatchLog:
             if text in self.printed:
                 group.nodes[text] = self.printed[text]
         try:
-            compilation = self._assembled(group)
+            with self._failed_parts.collecting(group.id):
+                compilation = self._assembled(group)
         except Exception as error:  # noqa: BLE001 - one that cannot be read is not the others' matter
             self.failed(error)
             compilation = Compilation(id=group.id)
@@ -291,6 +294,7 @@ class WatchLog:
                 place(raised, self._variant.compilations)
             problems.append(raised)
         problems += self._failed_compilations.problems(self._raised)
+        problems += self._failed_parts.problems()
         budget = megabytes(self.budget_bytes)
         if self.reduced:
             problems.append(
