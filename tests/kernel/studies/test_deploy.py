@@ -24,6 +24,11 @@ from compilescope.studies.deploy.way_process import why_no_result
 from compilescope.subject.pickled_subject import Call
 from compilescope.torch_api.dynamo.module_code import ModuleCode
 from compilescope.torch_api.failures import failures
+from compilescope.torch_api.inductor.dynamic_shapes import (
+    dynamic_shapes,
+    dynamic_shapes_code,
+    has_nested_tensors,
+)
 from torch import nn
 from torch._dynamo.exc import PackageError, TensorifyScalarRestartAnalysis
 
@@ -71,6 +76,7 @@ def all_ways(
     names_repeated: bool = True,
     blocks_are_torchs: bool = False,
     has_numbers: bool = False,
+    has_nested_tensors: bool = False,
     contexts: Sequence[str] = (),
 ) -> dict[str, DeployWay]:
     subject = ways.Subject(
@@ -82,6 +88,7 @@ def all_ways(
         names_repeated=names_repeated,
         blocks_are_torchs=blocks_are_torchs,
         has_numbers=has_numbers,
+        has_nested_tensors=has_nested_tensors,
         contexts=contexts,
     )
     return {way.name: way for way in ways.ways(variant or cs.Variant(), subject)}
@@ -193,6 +200,18 @@ def test_a_variant_with_dynamic_sizes_is_deployed_with_them(
         for size in (3, 5):
             x = torch.randn(size, 8)
             torch.testing.assert_close(names["compiled"](x), model(x))
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_dynamic_sizes_are_those_of_every_tensor(nested: bool) -> None:
+    x, y = torch.randn(3, 8), torch.randn(2)
+    args: Any = ([x, 1],) if nested else (x, 1)
+    assert has_nested_tensors(args, {"y": y}) == nested
+    way = all_ways(cs.Variant(dynamic=True), has_nested_tensors=nested)[ways.AOTI]
+    assert dynamic_shapes_code(nested=nested) in way.code
+    assert ("_pytree" in way.code) == nested
+    shapes = dynamic_shapes(args, {"y": y})
+    assert [len(shapes[tensor]) for tensor in (x, y)] == [2, 1]
 
 
 def test_only_floats_of_the_model_are_made_constant_for_aot_compile() -> None:

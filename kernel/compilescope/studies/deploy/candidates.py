@@ -15,6 +15,7 @@ from ...report.measurements.study_choice import StudyChoice
 from ...report.variant import Variant
 from ...subject.subject import describe
 from ...torch_api.dynamo.compile_variant import modes
+from ...torch_api.inductor.dynamic_shapes import has_nested_tensors
 from ...torch_api.operators.tensors import has_other_values
 from .ways import AOT, AOTI, EAGER, OTHER_WRAPPERS, REPEATED, Subject, ways
 
@@ -112,6 +113,7 @@ def _subject(
         blocks_differ=next(filter(None, differing), ""),
         modes=modes(),
         has_numbers=has_other_values(args, kwargs),
+        has_nested_tensors=has_nested_tensors(args, kwargs),
         features=frozenset(features),
         contexts=contexts(),
         process_settings=changed_process_settings(),

@@ -19,6 +19,7 @@ from ...report.measurements.deployment import (
     DeployWay,
 )
 from ...report.variant import Variant
+from ...torch_api.inductor.dynamic_shapes import dynamic_shapes_code
 
 EAGER = "eager"
 """The variant's own settings."""
@@ -55,12 +56,6 @@ def forward(model, *args, **kwargs):
 _CONSTANT_FLOATS = """\
 # Without it, torch fails for a float of the model that has to be a constant, such as a dropout's p.
 with torch._dynamo.config.patch(specialize_float=True):"""
-_DYNAMIC_SHAPES = """\
-shapes = torch.export.ShapesCollection()
-for tensor in torch.utils._pytree.tree_leaves((args, kwargs)):
-    if isinstance(tensor, torch.Tensor):
-        shapes[tensor] = [torch.export.Dim.AUTO] * tensor.dim()
-"""
 _RECOMPILES = "recompiles if a guard fails, and the call waits for it"
 _ONE_GRAPH = "one graph for these {}: other calls raise an error"
 _STATIC = "shapes, dtypes and strides"
@@ -94,6 +89,8 @@ class Subject:
     """A value that the blocks guard differently; empty if none is known."""
     has_numbers: bool = False
     """Whether some arguments are numbers, or other values that are no tensors."""
+    has_nested_tensors: bool = False
+    """Whether tensors are in containers among the arguments."""
     contexts: Sequence[str] = ()
     """torch's modes in which the processes run, as `DeployWay.contexts`."""
     process_settings: Sequence[str] = ()
@@ -321,7 +318,7 @@ def _aot_inductor(variant: Variant, subject: Subject) -> DeployWay:
     if not _NO_GRADIENTS.intersection(subject.contexts):
         export = f"with torch.no_grad():\n{textwrap.indent(export, '    ')}"
     if is_dynamic:
-        export = f"{_DYNAMIC_SHAPES}{export}"
+        export = f"{dynamic_shapes_code(nested=subject.has_nested_tensors)}{export}"
     way = DeployWay(
         name=AOTI,
         title=f"exported{' with dynamic sizes' if is_dynamic else ''} and compiled to a library "

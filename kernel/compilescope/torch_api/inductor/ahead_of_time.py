@@ -1,6 +1,6 @@
 """Exports a call, compiles it into a package with AOTInductor, and loads and calls the package.
 
-Relies on ``torch.export`` (export, ShapesCollection, Dim), on ``torch._inductor``
+Relies on ``torch.export`` (export), on ``torch._inductor``
 (aoti_compile_and_package, aoti_load_package, ``AOTICompiledModel.loader``; ``package.package_aoti``
 and ``cpp_builder.CppBuilder.build``, to time them) and on ``torch._inductor.cpu_vec_isa``
 (valid_vec_isa_list, supported_vec_isa_list, VecISA): the same in 2.11 to 2.15.
@@ -28,6 +28,7 @@ from torch.utils import _pytree as pytree
 from ...report.problem import Problem
 from ..failures import failures
 from ..process.patching import patched
+from .dynamic_shapes import dynamic_shapes
 
 SOURCES = {"aot_inductor.package_cpp_only": True, "aot_inductor.precompile_headers": False}
 """Settings with which the package holds sources and build commands, and torch builds nothing."""
@@ -91,7 +92,7 @@ def export(
                     module,
                     tuple(args),
                     dict(kwargs),
-                    dynamic_shapes=_shapes(args, kwargs) if dynamic else None,
+                    dynamic_shapes=dynamic_shapes(args, kwargs) if dynamic else None,
                     strict=strict,
                 )
         except Exception as error:  # noqa: BLE001 - it is raised below
@@ -190,14 +191,6 @@ def _as_module(fn: Callable[..., Any], modules: Mapping[str, nn.Module]) -> nn.M
     for name, module in modules.items():
         around.add_module(name, module)
     return around
-
-
-def _shapes(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-    shapes: Any = torch.export.ShapesCollection()  # type: ignore[no-untyped-call]
-    for leaf in pytree.tree_leaves((tuple(args), dict(kwargs))):
-        if isinstance(leaf, torch.Tensor):
-            shapes[leaf] = [torch.export.Dim.AUTO] * leaf.dim()
-    return shapes
 
 
 def _exported(program: Any, strict: bool) -> Exported:
