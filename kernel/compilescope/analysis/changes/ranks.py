@@ -44,13 +44,13 @@ def compare(reports: Sequence[Report]) -> None:
 def _of_two(report: Report, other_report: Report) -> Iterator[RankDifference]:
     assert report.rank is not None
     assert other_report.rank is not None
-    mine, yours = RankTexts(report.rank.device), RankTexts(other_report.rank.device)
+    texts, other_texts = RankTexts(report.rank.device), RankTexts(other_report.rank.device)
     own_variants = {variant.name: variant for variant in report.variants}
     other_variants = {variant.name: variant for variant in other_report.variants}
     names = list(dict.fromkeys([*own_variants, *other_variants]))
     for name in names:
         own, other = own_variants.get(name), other_variants.get(name)
-        for of_variant in _of_variants(name, own, other, mine, yours):
+        for of_variant in _of_variants(name, own, other, texts, other_texts):
             of_variant.other = other_report.rank.rank
             if of_variant.what == _compilations(name) and own is not None and other is not None:
                 _explain_more(of_variant, report.rank.rank, own, other)
@@ -65,8 +65,8 @@ def _of_variants(
     name: str,
     variant: VariantReport | None,
     other: VariantReport | None,
-    mine: RankTexts,
-    yours: RankTexts,
+    texts: RankTexts,
+    other_texts: RankTexts,
 ) -> Iterator[RankDifference]:
     stage, other_stage = (side.stage if side else "none" for side in (variant, other))
     if stage != other_stage:
@@ -109,7 +109,9 @@ def _of_variants(
     by_id = {compilation.id: compilation for compilation in other.compilations}
     for compilation in variant.compilations:
         if compilation.id in by_id:
-            yield from _of_compilations(name, compilation, by_id[compilation.id], mine, yours)
+            yield from _of_compilations(
+                name, compilation, by_id[compilation.id], texts, other_texts
+            )
 
 
 def _compilations(name: str) -> str:
@@ -125,9 +127,9 @@ def _explain_more(
     without = difference.other
     if len(variant.compilations) < len(other.compilations):
         rank, without, variant, other = without, rank, other, variant
-    found = _more(variant, other)
-    if found is not None:
-        what, difference.where = found
+    cause = _more(variant, other)
+    if cause is not None:
+        what, difference.where = cause
         at = f" ({wording.place(difference.where)})" if difference.where is not None else ""
         difference.why += f" Rank {rank} {what}{at}; rank {without} does not."
 
@@ -161,13 +163,13 @@ def _broken_lines(variant: VariantReport) -> Iterator[SourceLine]:
 
 
 def _of_compilations(
-    variant: str, first: Compilation, second: Compilation, mine: RankTexts, yours: RankTexts
+    variant: str, first: Compilation, second: Compilation, texts: RankTexts, other_texts: RankTexts
 ) -> Iterator[RankDifference]:
     for stage, graph in first.graphs.items():
         other = second.graphs.get(stage)
         if other is None:
             continue
-        difference = first_difference(mine(graph.text), yours(other.text))
+        difference = first_difference(texts(graph.text), other_texts(other.text))
         if difference is not None:
             yield RankDifference(
                 what=f"{variant}: the {stage} graph of {first.id}, line {difference[0]}",
@@ -186,7 +188,7 @@ def _of_compilations(
             there=str(len(other_graphs)),
         )
     for title, text, other_text in _codes(graphs, other_graphs):
-        difference = first_difference(mine(text), yours(other_text))
+        difference = first_difference(texts(text), other_texts(other_text))
         if difference is not None:
             yield RankDifference(
                 what=f"{variant}: {title} of {first.id}, line {difference[0]}",
@@ -194,8 +196,8 @@ def _of_compilations(
                 here=difference[1],
                 there=difference[2],
             )
-    yield from _of_kernels(variant, first, second, mine, yours)
-    yield from _of_guards(variant, first, second, mine, yours)
+    yield from _of_kernels(variant, first, second, texts, other_texts)
+    yield from _of_guards(variant, first, second, texts, other_texts)
 
 
 _ARTIFACTS = {"python": "the Python wrapper", "cpp": "the C++ wrapper"}
@@ -224,11 +226,11 @@ def _graphs(code: Code) -> Iterator[tuple[str, Code]]:
 
 
 def _of_kernels(
-    variant: str, first: Compilation, second: Compilation, mine: RankTexts, yours: RankTexts
+    variant: str, first: Compilation, second: Compilation, texts: RankTexts, other_texts: RankTexts
 ) -> Iterator[RankDifference]:
-    sources = {(kernel.direction, kernel.name): mine(kernel.source) for kernel in first.kernels}
+    sources = {(kernel.direction, kernel.name): texts(kernel.source) for kernel in first.kernels}
     other_sources = {
-        (kernel.direction, kernel.name): yours(kernel.source) for kernel in second.kernels
+        (kernel.direction, kernel.name): other_texts(kernel.source) for kernel in second.kernels
     }
     only, missing = (
         _only_in_left(sources, other_sources),
@@ -253,10 +255,10 @@ def _of_kernels(
 
 
 def _of_guards(
-    variant: str, first: Compilation, second: Compilation, mine: RankTexts, yours: RankTexts
+    variant: str, first: Compilation, second: Compilation, texts: RankTexts, other_texts: RankTexts
 ) -> Iterator[RankDifference]:
-    guards = [mine(_comparable(guard.expression)) for guard in first.guards]
-    other_guards = [yours(_comparable(guard.expression)) for guard in second.guards]
+    guards = [texts(_comparable(guard.expression)) for guard in first.guards]
+    other_guards = [other_texts(_comparable(guard.expression)) for guard in second.guards]
     only, missing = _only_in_left(guards, other_guards), _only_in_left(other_guards, guards)
     if only or missing:
         yield RankDifference(
@@ -281,14 +283,14 @@ def _in_order(
         _describe(collective) for collective in other_collectives if collective.variant == variant
     ]
     for place in range(max(len(calls), len(other_calls))):
-        mine = calls[place] if place < len(calls) else "none"
-        yours = other_calls[place] if place < len(other_calls) else "none"
-        if mine != yours:
+        call = calls[place] if place < len(calls) else "none"
+        other_call = other_calls[place] if place < len(other_calls) else "none"
+        if call != other_call:
             yield RankDifference(
                 what=f"{variant}: collective {place + 1}",
                 kind="collectives",
-                here=mine,
-                there=yours,
+                here=call,
+                there=other_call,
                 serious=True,
                 why=(
                     "Every rank of a group has to call the same collectives in the same order: "
@@ -342,9 +344,9 @@ def first_difference(text: str, other_text: str) -> tuple[int, str, str] | None:
         return None
     lines, other_lines = text.split("\n"), other_text.split("\n")
     for number in range(max(len(lines), len(other_lines))):
-        mine = lines[number] if number < len(lines) else ""
-        yours = other_lines[number] if number < len(other_lines) else ""
-        if mine != yours:
+        line = lines[number] if number < len(lines) else ""
+        other_line = other_lines[number] if number < len(other_lines) else ""
+        if line != other_line:
             return number + 1, _with_text(lines, number), _with_text(other_lines, number)
     return None
 

@@ -38,7 +38,7 @@ from .restrictions import restriction
 
 def explain(error: BaseException) -> Problem:
     """The problem for an exception that was raised while a subject was compiled or run."""
-    return of_torch(error) or _ours(error) or subject_failure(error)
+    return of_torch(error) or _own_fault(error) or subject_failure(error)
 
 
 def before_call(error: BaseException, raiser: str) -> Problem:
@@ -51,7 +51,7 @@ def before_call(error: BaseException, raiser: str) -> Problem:
     """
     return (
         of_torch(error)
-        or _ours(error)
+        or _own_fault(error)
         or Problem(
             severity="error",
             what=f"{raiser} raised {in_short(error)}.",
@@ -73,7 +73,7 @@ def under_compile(error: BaseException, *, backward: bool = False) -> Problem:
     """
     return (
         of_torch(error)
-        or _ours(error)
+        or _own_fault(error)
         or Problem(
             severity="error",
             what=_failed(error),
@@ -104,7 +104,7 @@ def of_way(error: BaseException) -> Problem:
         _of_unsavable_guard(error)
         or _of_failed_guard(error)
         or of_torch(error)
-        or _ours(error)
+        or _own_fault(error)
         or Problem(
             severity="error",
             what=f"torch failed with {type(error).__name__}"
@@ -164,12 +164,12 @@ _UNSAVABLE = re.compile(r"(\w+) guard cannot be serialized")
 
 def of_later_call(error: BaseException) -> Problem:
     """The problem for an exception in a repeated call that succeeded before."""
-    return of_torch(error) or _ours(error) or subject_failure(error, has_worked=True)
+    return of_torch(error) or _own_fault(error) or subject_failure(error, has_worked=True)
 
 
 def of_codegen(error: BaseException) -> Problem:
     """The problem for an exception during code generation, when no code of the subject runs."""
-    return of_torch(error) or _ours(error) or _internal(error, _full_traceback(error))
+    return of_torch(error) or _own_fault(error) or _internal(error, _full_traceback(error))
 
 
 def of_torch(error: BaseException) -> Problem | None:
@@ -190,7 +190,7 @@ def of_torch(error: BaseException) -> Problem | None:
     return None
 
 
-def _ours(error: BaseException) -> Problem | None:
+def _own_fault(error: BaseException) -> Problem | None:
     """The problem if compilescope's own code raised the exception; otherwise None.
 
     Running out of memory can happen anywhere, and is not an error of compilescope.
@@ -199,8 +199,8 @@ def _ours(error: BaseException) -> Problem | None:
     if not frames or isinstance(error, (MemoryError, torch.OutOfMemoryError)):
         return None
     last = frames[-1]
-    is_ours = last.filename.startswith(INSIDE) and not _PASSES_ON.search(last.line or "")
-    return fault(error) if is_ours else None
+    is_inside = last.filename.startswith(INSIDE) and not _PASSES_ON.search(last.line or "")
+    return fault(error) if is_inside else None
 
 
 _FREED = "backward through the graph a second time"
