@@ -28,6 +28,7 @@ sys.path.insert(0, str(ROOT / "kernel"))
 
 from compilescope import report
 from compilescope.comms import messages
+from compilescope.report.saving.earlier_names import EARLIER_NAMES
 from compilescope.studies.options import StudyOption
 from compilescope.studies.table import STUDIES
 from compilescope.views.rows.table import Column
@@ -374,7 +375,8 @@ class Conformity:
 
     def _field(self, name: str, schema: dict[str, Any]) -> str:
         """Return what a field becomes."""
-        start = f"o.{name}, {literal(name)}"
+        earlier = "".join(f" ?? o.{old}" for old, new in EARLIER_NAMES.items() if new == name)
+        start = f"o.{name}{earlier}, {literal(name)}"
         if "$ref" in schema and "default" not in schema:
             return f"{self._use('struct')}({start}, conform{schema['$ref']})"
         default = schema.get("default")

@@ -420,17 +420,6 @@ export function conformDecomposition(value: unknown): void {
   o.sources = field(o.sources, 'sources', listOfSourceLine, emptyList);
 }
 
-export function conformDeparture(value: unknown): void {
-  const o = record(value);
-  o.compilation = text(o.compilation, 'compilation');
-  o.kernel = text(o.kernel, 'kernel');
-  o.key = text(o.key, 'key', '');
-  o.buffer = text(o.buffer, 'buffer', '');
-  o.node = text(o.node, 'node', '');
-  o.error = field(o.error, 'error', nullableOutputError, none);
-  o.how = text(o.how, 'how', '');
-}
-
 export function conformDeployWay(value: unknown): void {
   const o = record(value);
   o.name = text(o.name, 'name');
@@ -458,7 +447,7 @@ export function conformDeployWay(value: unknown): void {
   o.shipped_accurate = field(o.shipped_accurate, 'shipped_accurate', nullableFlag, none);
   o.as_eager = field(o.as_eager, 'as_eager', nullableFlag, none);
   o.comparison = text(o.comparison, 'comparison', '');
-  o.gives_up = field(o.gives_up, 'gives_up', listOfText, emptyList);
+  o.restrictions = field(o.restrictions ?? o.gives_up, 'restrictions', listOfText, emptyList);
   o.safe = flag(o.safe, 'safe', true);
   o.is_pareto = flag(o.is_pareto, 'is_pareto', false);
   o.best_for = field(o.best_for, 'best_for', listOfText, emptyList);
@@ -497,7 +486,7 @@ export function conformDistinctBreak(value: unknown): void {
   const o = record(value);
   o.cause = struct(o.cause, 'cause', conformBreak);
   o.count = number(o.count, 'count', 1);
-  o.ended_us = field(o.ended_us, 'ended_us', nullableNumber, none);
+  o.wasted_us = field(o.wasted_us ?? o.ended_us, 'wasted_us', nullableNumber, none);
   o.after_us = field(o.after_us, 'after_us', nullableNumber, none);
   o.before = field(o.before, 'before', listOfText, emptyList);
   o.after = field(o.after, 'after', listOfText, emptyList);
@@ -570,6 +559,17 @@ export function conformFigureChange(value: unknown): void {
   o.name = text(o.name, 'name');
   o.before = number(o.before, 'before');
   o.after = number(o.after, 'after');
+}
+
+export function conformFirstWrongKernel(value: unknown): void {
+  const o = record(value);
+  o.compilation = text(o.compilation, 'compilation');
+  o.kernel = text(o.kernel, 'kernel');
+  o.key = text(o.key, 'key', '');
+  o.buffer = text(o.buffer, 'buffer', '');
+  o.node = text(o.node, 'node', '');
+  o.error = field(o.error, 'error', nullableOutputError, none);
+  o.how = text(o.how, 'how', '');
 }
 
 export function conformFusion(value: unknown): void {
@@ -1173,7 +1173,7 @@ export function conformRecompile(value: unknown): void {
   o.count = field(o.count, 'count', nullableNumber, none);
   o.limit = field(o.limit, 'limit', nullableNumber, none);
   o.at_limit = flag(o.at_limit, 'at_limit', false);
-  o.given_up = flag(o.given_up, 'given_up', false);
+  o.eager_fallback = flag(o.eager_fallback ?? o.given_up, 'eager_fallback', false);
   o.limit_text = text(o.limit_text, 'limit_text', '');
   o.advice = field(o.advice, 'advice', listOfAdvice, emptyList);
 }
@@ -1606,7 +1606,7 @@ export function conformTiming(value: unknown): void {
   o.settled = flag(o.settled, 'settled', true);
   o.other_processors = field(o.other_processors, 'other_processors', nullableNumber, none);
   o.processors = number(o.processors, 'processors', 0);
-  o.keeping = text(o.keeping, 'keeping', 'unchanged');
+  o.initial_state = text(o.initial_state ?? o.keeping, 'initial_state', 'unchanged');
   o.changes = field(o.changes, 'changes', listOfText, emptyList);
   o.recompiles = text(o.recompiles, 'recompiles', '');
   o.other_recompiles = field(o.other_recompiles, 'other_recompiles', listOfText, emptyList);
@@ -1674,7 +1674,7 @@ export function conformVariantReport(value: unknown): void {
   o.startups = field(o.startups, 'startups', listOfStartup, emptyList);
   o.paybacks = field(o.paybacks, 'paybacks', listOfPayback, emptyList);
   o.accuracy = field(o.accuracy, 'accuracy', listOfOutputError, emptyList);
-  o.departure = field(o.departure, 'departure', nullableDeparture, none);
+  o.first_wrong_kernel = field(o.first_wrong_kernel ?? o.departure, 'first_wrong_kernel', nullableFirstWrongKernel, none);
   o.studied = field(o.studied, 'studied', listOfText, emptyList);
   o.target = field(o.target, 'target', nullableTargetReport, none);
   o.problems = field(o.problems, 'problems', listOfProblem, emptyList);
@@ -1781,11 +1781,11 @@ const listOfRecompileCause = listOf(conformRecompileCause);
 const listOfSkip = listOf(conformSkip);
 const listOfPartition = listOf(conformPartition);
 const mappingOfListOfNumber = mappingOf(listOfNumber);
-const nullableOutputError = nullable(conformOutputError);
 const nullableSpeedup = nullable(conformSpeedup);
 const nullableFlag = nullable(isFlag);
 const nullableBuild = nullable(conformBuild);
 const nullableTiming = nullable(conformTiming);
+const nullableOutputError = nullable(conformOutputError);
 const listOfNode = listOf(conformNode);
 const listOfListOfSourceLine = listOf(listOfSourceLine);
 const listOfTier = listOf(conformTier);
@@ -1859,7 +1859,7 @@ const listOfLayers = listOf(conformLayers);
 const nullableVerdict = nullable(conformVerdict);
 const listOfStartup = listOf(conformStartup);
 const listOfPayback = listOf(conformPayback);
-const nullableDeparture = nullable(conformDeparture);
+const nullableFirstWrongKernel = nullable(conformFirstWrongKernel);
 const nullableTargetReport = nullable(conformTargetReport);
 const nullableChanges = nullable(conformChanges);
 const nullableCudaGraphs = nullable(conformCudaGraphs);

@@ -966,19 +966,6 @@ export interface Decomposition {
 }
 
 /**
- * The first kernel with a wrong result.
- */
-export interface Departure {
-  compilation: string;
-  kernel: string;
-  key: string;
-  buffer: string;
-  node: string;
-  error: OutputError | null;
-  how: string;
-}
-
-/**
  * One way to deploy a call. Each figure is wall-clock time in a separate
  * process.
  */
@@ -1008,7 +995,7 @@ export interface DeployWay {
   shipped_accurate: boolean | null;
   as_eager: boolean | null;
   comparison: string;
-  gives_up: string[];
+  restrictions: string[];
   safe: boolean;
   is_pareto: boolean;
   best_for: ('balanced' | 'cold' | 'latency')[];
@@ -1053,7 +1040,7 @@ export interface Device {
 export interface DistinctBreak {
   cause: Break;
   count: number;
-  ended_us: number | null;
+  wasted_us: number | null;
   after_us: number | null;
   before: string[];
   after: string[];
@@ -1151,6 +1138,19 @@ export interface FigureChange {
   name: string;
   before: number;
   after: number;
+}
+
+/**
+ * The first kernel with a wrong result.
+ */
+export interface FirstWrongKernel {
+  compilation: string;
+  kernel: string;
+  key: string;
+  buffer: string;
+  node: string;
+  error: OutputError | null;
+  how: string;
 }
 
 /**
@@ -2133,7 +2133,7 @@ export interface Recompile {
   count: number | null;
   limit: number | null;
   at_limit: boolean;
-  given_up: boolean;
+  eager_fallback: boolean;
   limit_text: string;
   advice: Advice[];
 }
@@ -2979,7 +2979,7 @@ export interface Timing {
   settled: boolean;
   other_processors: number | null;
   processors: number;
-  keeping: 'copied' | 'restored' | 'unchanged';
+  initial_state: 'copied' | 'restored' | 'unchanged';
   changes: string[];
   recompiles: string;
   other_recompiles: string[];
@@ -3064,7 +3064,7 @@ export interface VariantReport {
   startups: Startup[];
   paybacks: Payback[];
   accuracy: OutputError[];
-  departure: Departure | null;
+  first_wrong_kernel: FirstWrongKernel | null;
   studied: string[];
   target: TargetReport | null;
   problems: Problem[];

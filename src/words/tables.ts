@@ -385,7 +385,7 @@ export const TABLES = {
       note: trans.__("Whether the results agree with eager's"),
       kind: 'words' as const
     },
-    gives_up: {
+    restrictions: {
       title: trans.__('restrictions'),
       kind: 'words' as const
     }

@@ -286,7 +286,7 @@ def time_variants(
         )
     monitor.check()
     for name, timing in timings.items():
-        timing.keeping, timing.changes = state.keeping, list(state.changes)
+        timing.initial_state, timing.changes = state.initial_state, list(state.changes)
         if name != EAGER:
             state.recompiling[name].add_to(timing)
     return timings

@@ -120,13 +120,13 @@ def _nothing(compilations: Sequence[Compilation], own_class: str, *, is_scripted
     )
 
 
-def _limit(given_up: Compilation, compilations: Sequence[Compilation]) -> Problem:
-    number = given_up.id.partition("/")[0]
+def _limit(fallback: Compilation, compilations: Sequence[Compilation]) -> Problem:
+    number = fallback.id.partition("/")[0]
     same = [
         compilation for compilation in compilations if compilation.id.partition("/")[0] == number
     ]
     frame = next((compilation.frame for compilation in same if compilation.frame is not None), None)
-    reasons = given_up.recompile.reasons if given_up.recompile is not None else []
+    reasons = fallback.recompile.reasons if fallback.recompile is not None else []
     name = frame.function if frame is not None else f"Frame {number}"
     return Problem(
         severity="warning",

@@ -156,7 +156,7 @@ class Measurement:
         else:
             for name in calls.keys() - set(sampler.names):
                 sampler.add(name, calls[name])
-        sampler.keeping, sampler.changes = state.keeping, state.changes
+        sampler.initial_state, sampler.changes = state.initial_state, state.changes
         self._recompiling = state.recompiling
         self._sampler = sampler
         self._builds = {name: self._built.build(name) for name in names}

@@ -33,7 +33,7 @@ import torch
 from ..analysis.figures.intervals import median_interval, ratio
 from ..analysis.figures.speedups import speedup
 from ..report import RatioAtRound, Timing
-from ..report.measurements.timings import Keeping
+from ..report.measurements.timings import InitialState
 from .call_in_context import entered
 from .garbage_collection import gc_disabled
 from .other_load import OtherLoad
@@ -120,7 +120,7 @@ class Sampler:
         is undisturbed. A sample is never shorter than the clock requires.
     warm_s
         How long a call may warm up that joins a round without having been warmed up, in seconds.
-    keeping, changes
+    initial_state, changes
         The subject's state for the timings, see `Timing`.
     stopwatch
         Instead of the device's own.
@@ -143,14 +143,14 @@ class Sampler:
         device: str | None = None,
         sample_s: float = 0.0005,
         warm_s: float = 0.5,
-        keeping: Keeping = "unchanged",
+        initial_state: InitialState = "unchanged",
         changes: Sequence[str] = (),
         stopwatch: Stopwatch | None = None,
     ) -> None:
         self.baseline = baseline
         self.rounds = 0
         self.threads = torch.get_num_threads()
-        self.keeping: Keeping = keeping
+        self.initial_state: InitialState = initial_state
         self.changes = list(changes)
         self._turns = uuid.uuid4().hex[:12]
         self._before_each = before_each
@@ -315,7 +315,7 @@ class Sampler:
             baseline=self.baseline,
             threads=self.threads,
             settled=series.settled,
-            keeping=self.keeping,
+            initial_state=self.initial_state,
             changes=list(self.changes),
             turns=self._turns,
             first_round=samples[0].round,

@@ -67,7 +67,7 @@ from .compilation.wrapper_steps import StepSum as StepSum
 from .compilation.wrapper_steps import sum_kinds as sum_kinds
 from .environment import Environment as Environment
 from .errors import CompilescopeError as CompilescopeError
-from .measurements.accuracy import Departure as Departure
+from .measurements.accuracy import FirstWrongKernel as FirstWrongKernel
 from .measurements.accuracy import OutputError as OutputError
 from .measurements.deployment import DeployWay as DeployWay
 from .measurements.sweeps import Sweep as Sweep

@@ -9,7 +9,7 @@ from .compilation.artifacts import Compilation
 from .compilation.breaks import Break
 from .compilation.cuda_graphs import CudaGraphs
 from .compilation.wrapper_steps import KernelLoad
-from .measurements.accuracy import Departure, OutputError
+from .measurements.accuracy import FirstWrongKernel, OutputError
 from .measurements.deployment import DeployWay
 from .measurements.timings import (
     ColdSwitch,
@@ -31,7 +31,7 @@ class DistinctBreak(Struct):
 
     cause: Break
     count: int = 1
-    ended_us: float | None = None
+    wasted_us: float | None = None
     """Its cost: the compile time of the attempts that it ended, of which nothing was used (µs).
     Those of recompiles are left out: their time is the recompiles' cost. None if there are none."""
     after_us: float | None = None
@@ -69,7 +69,7 @@ class VariantReport(Struct):
     """The first call repeated with a fresh Dynamo and the caches that the first one filled."""
     breaks: list[DistinctBreak] = []
     """Each distinct graph break once, the most frequent first; those that waste no compile time
-    (`DistinctBreak.ended_us`) are last."""
+    (`DistinctBreak.wasted_us`) are last."""
     timing: Timing | None = None
     """The latency of later calls; None until the variant is timed."""
     has_backward: bool = False
@@ -85,7 +85,7 @@ class VariantReport(Struct):
     """After how many calls the saved time exceeds the compile time."""
     accuracy: list[OutputError] = []
     """The differences of its outputs and gradients from eager's."""
-    departure: Departure | None = None
+    first_wrong_kernel: FirstWrongKernel | None = None
     """The first kernel with a wrong result, if the study ``accuracy`` found one."""
     studied: list[str] = []
     """Names of the studies that were run: ``layers``, ``kernels``, ``accuracy``."""

@@ -30,7 +30,7 @@ EAGER_FAILED = "The subject fails in eager. {}"
 
 
 def study_accuracy(study: StudyContext) -> None:
-    """Fills a variant's errors, and its departure where a result is wrong.
+    """Fills a variant's errors, and its first wrong kernel where a result is wrong.
 
     A subject that draws random numbers is compiled with ``fallback_random``, so that both draw the
     same; the report says so.
@@ -67,8 +67,8 @@ def study_accuracy(study: StudyContext) -> None:
     report.absent.pop("accuracy", None)
     if not_compared:
         report.absent["accuracy"] = not_compared
-    report.absent.pop("departure", None)
-    report.departure = None
+    report.absent.pop("first_wrong_kernel", None)
+    report.first_wrong_kernel = None
     report.problems = [problem for problem in report.problems if not is_mismatch(problem)]
     wrong = [error for error in report.accuracy if not error.ok]
     if not wrong:
@@ -77,7 +77,7 @@ def study_accuracy(study: StudyContext) -> None:
     report.problems.append(problem)
     study.monitor.check()
     if not variant.uses_inductor:
-        report.absent["departure"] = NO_KERNELS.format(variant.backend)
+        report.absent["first_wrong_kernel"] = NO_KERNELS.format(variant.backend)
         return
     study.monitor.step("looking for the kernel", variant=report.name, fraction=0.6)
     _find_departure(study, reference, options)
@@ -86,11 +86,11 @@ def study_accuracy(study: StudyContext) -> None:
 
 def _conclusion(report: VariantReport) -> str:
     """The first kernel whose result is wrong, or why none is known."""
-    departure = report.departure
-    if departure is None:
-        return report.absent["departure"]
-    at = f" (node {departure.node})" if departure.node else ""
-    return f"The first kernel whose result is wrong: {departure.kernel}{at}."
+    first = report.first_wrong_kernel
+    if first is None:
+        return report.absent["first_wrong_kernel"]
+    at = f" (node {first.node})" if first.node else ""
+    return f"The first kernel whose result is wrong: {first.kernel}{at}."
 
 
 def _find_departure(study: StudyContext, reference: Reference, options: dict[str, Any]) -> None:
@@ -103,16 +103,16 @@ def _find_departure(study: StudyContext, reference: Reference, options: dict[str
     with lowerings(lowered), _built(study, variant) as built:
         if built.outcome is None:
             why = built.problem.what if built.problem is not None else ""
-            report.absent["departure"] = NOT_BUILT.format(why)
+            report.absent["first_wrong_kernel"] = NOT_BUILT.format(why)
             return
         search = Search(built.compilations)
         findings = _search_kernels(study, built, lowered, search)
         wrong = not all(error.ok for error in reference.compare(built.outcome, closely=True))
-    departure = search.departure(report.compilations) if search.first_wrong is not None else ""
-    if isinstance(departure, str):
-        report.absent["departure"] = departure or nothing_found(findings, wrong=wrong)
+    kernel = search.kernel(report.compilations) if search.first_wrong is not None else ""
+    if isinstance(kernel, str):
+        report.absent["first_wrong_kernel"] = kernel or nothing_found(findings, wrong=wrong)
     else:
-        report.departure = departure
+        report.first_wrong_kernel = kernel
 
 
 def _search_kernels(

@@ -10,7 +10,7 @@ from ..analysis.wrapper.launch_pairs import operator
 from ..analysis.wrapper.launches import codes_of
 from ..analysis.wrapper.split import split
 from ..measure.rounding_errors import ExactValues, compare_with_exact_values
-from ..report import Code, Compilation, Departure, Kernel, OutputError, Region
+from ..report import Code, Compilation, FirstWrongKernel, Kernel, OutputError, Region
 from ..torch_api.kernels.results import Findings, Result, Site
 
 
@@ -54,7 +54,7 @@ class Search:
             self.first_wrong = (result, error)
         return not error.ok
 
-    def departure(self, reported: Sequence[Compilation]) -> Departure | str:
+    def kernel(self, reported: Sequence[Compilation]) -> FirstWrongKernel | str:
         """What was found, in the report's terms; or why the report's kernel is not known."""
         assert self.first_wrong is not None, "something must have been found"
         result, error = self.first_wrong
@@ -65,7 +65,7 @@ class Search:
         partner = _partner(built, code, result.site, same) if same is not None else None
         if partner is None:
             return OTHER_KERNELS.format(kernel=result.site.kernel, node=result.node)
-        return Departure(
+        return FirstWrongKernel(
             compilation=built.id,
             kernel=partner.kernel or "",
             key=partner.key,

@@ -162,7 +162,7 @@ def _time(
         device=device,
     )
     for timing in timings.values():
-        timing.keeping = "restored" if begin is not None else "unchanged"
+        timing.initial_state = "restored" if begin is not None else "unchanged"
         timing.changes = summarize_changes(changes)
     snapshot.restore()
     return timings

@@ -1,6 +1,6 @@
 import * as React from 'react';
 import type {
-  Departure,
+  FirstWrongKernel,
   OutputError,
   VariantReport
 } from '../../protocol/types';
@@ -58,12 +58,12 @@ export function AccuracyPart(props: {
   return (
     <>
       {variants.map(
-        ({ name, departure }) =>
-          departure && (
-            <DepartureLine
+        ({ name, first_wrong_kernel: wrongKernel }) =>
+          wrongKernel && (
+            <WrongKernelLine
               key={name}
               name={name}
-              departure={departure}
+              wrongKernel={wrongKernel}
               context={context}
               origin={origin}
             />
@@ -154,15 +154,15 @@ function differsInKind(error: OutputError): boolean {
  * The first kernel whose result is not what it should be. A click selects it,
  * and shows it in the code.
  */
-function DepartureLine(props: {
+function WrongKernelLine(props: {
   name: string;
-  departure: Departure;
+  wrongKernel: FirstWrongKernel;
   context: IViewContext;
   origin: object;
 }): JSX.Element {
-  const { name, departure, context, origin } = props;
+  const { name, wrongKernel, context, origin } = props;
   const { model, trans } = context;
-  const { compilation, kernel, key, buffer, node, error, how } = departure;
+  const { compilation, kernel, key, buffer, node, error, how } = wrongKernel;
   const show = () => {
     model.variant = name;
     model.compilation = compilation;
@@ -175,7 +175,7 @@ function DepartureLine(props: {
     context.open('code');
   };
   return (
-    <p className="jp-Compilescope-departure">
+    <p className="jp-Compilescope-firstWrongKernel">
       <strong>{name}</strong> {trans.__('first deviates in the kernel')}{' '}
       <button
         type="button"

@@ -19,16 +19,16 @@ export function formatRatioInterval(
  * How the subject's state was kept from changing its times; empty where that is
  * not known.
  */
-export function keepingText(
+export function initialStateText(
   { timing }: ITimed,
   trans: TranslationBundle
 ): string {
   if (!timing) {
     return '';
   }
-  const { keeping, changes } = timing;
+  const { initial_state: initialState, changes } = timing;
   const what = changes.join(', ');
-  switch (keeping) {
+  switch (initialState) {
     case 'unchanged':
       return trans.__('the call has no side effects');
     case 'restored':

@@ -5,7 +5,7 @@ import { formatCount, formatMicroseconds } from '../../words/format';
 import { DeclaredCells, declaredHeads } from '../common/tables/declared';
 import { Figures } from '../common/tables/figures';
 import { speedupClass } from '../common/speedup';
-import { keepingText } from './phrases';
+import { initialStateText } from './phrases';
 import type { ITimed } from './rows';
 import { comparison } from '../../words/comparison';
 
@@ -151,16 +151,16 @@ function Conditions(props: {
   const { rows, trans } = props;
   const lines = new Map<string, string[]>();
   for (const row of rows) {
-    const keeping = keepingText(row, trans);
+    const initialState = initialStateText(row, trans);
     const threads = row.timing?.threads ?? 0;
     const text = [
       row.device,
       threads > 0 && trans._n('%1 thread', '%1 threads', threads),
-      keeping
+      initialState
     ]
       .filter(Boolean)
       .join(' · ');
-    if (keeping) {
+    if (initialState) {
       lines.set(text, [...(lines.get(text) ?? []), row.name]);
     }
   }

@@ -59,8 +59,8 @@ def departing(
     report = studied(call, args, name)
     variant = report.variant(name)
     assert not all(error.ok for error in variant.accuracy)
-    assert variant.departure is not None, variant.absent
-    return variant.departure
+    assert variant.first_wrong_kernel is not None, variant.absent
+    return variant.first_wrong_kernel
 
 
 @pytest.mark.parametrize("name", ["python", "cpp"])
@@ -70,9 +70,9 @@ def test_a_triton_kernel_that_departs(name: str, monkeypatch: pytest.MonkeyPatch
         return ((y @ w).sin() @ w).softmax(-1)
 
     args = (torch.randn(64, 64, device="cuda"), torch.randn(64, 64, device="cuda") / 8)
-    departure = departing(call, args, name, monkeypatch)
-    assert "triton" in departure.kernel
-    assert departure.node == "sin"
+    first = departing(call, args, name, monkeypatch)
+    assert "triton" in first.kernel
+    assert first.node == "sin"
 
 
 def test_a_kernel_of_the_backward_in_the_threads_of_autograd(
@@ -81,6 +81,6 @@ def test_a_kernel_of_the_backward_in_the_threads_of_autograd(
     monkeypatch.setitem(lowerings, aten.cos.default, times(aten.cos.default, 1.05))
     x = torch.randn(64, 64, device="cuda", requires_grad=True)
     report = studied(lambda x: (x.sin() @ x).tanh(), (x,), "python")
-    departure = report.variant("python").departure
-    assert departure is not None, report.variant("python").absent
-    assert departure.key.startswith("launch:backward")
+    first = report.variant("python").first_wrong_kernel
+    assert first is not None, report.variant("python").absent
+    assert first.key.startswith("launch:backward")

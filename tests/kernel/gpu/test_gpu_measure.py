@@ -46,7 +46,7 @@ def test_variants_are_measured_in_turns_and_gone_on_with() -> None:
         assert timing.device == "cuda"
         assert timing.device_us is not None
         assert timing.host_us is not None
-        assert timing.keeping == "unchanged", timing.changes
+        assert timing.initial_state == "unchanged", timing.changes
         assert len(timing.samples_us) == inspection.measurement.rounds
     assert torch.equal(net[0].weight, before)
 
@@ -85,7 +85,7 @@ def test_what_a_training_step_changes_is_put_back() -> None:
     inspection.measure(["quick"], Monitor(), seconds=0.5)
     timing = inspection.report.variant("quick").timing
     assert timing is not None
-    assert timing.keeping == "restored"
+    assert timing.initial_state == "restored"
     assert all(torch.equal(value, before[name]) for name, value in net.state_dict().items())
     assert not optimizer.state
 

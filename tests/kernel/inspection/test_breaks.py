@@ -175,8 +175,8 @@ def test_the_same_breaks_are_seen_by_watching(results: list[DistinctBreak]) -> N
 def test_the_order_is_that_of_the_call_whatever_was_measured(times_us: tuple[float, float]) -> None:
     causes = [Break(reason=reason) for reason in ("branch", "first", "second", "in a loop")]
     branch, first, second, loop = (DistinctBreak(cause=cause, after_us=0.0) for cause in causes)
-    first.ended_us, second.ended_us = times_us
-    loop.ended_us, loop.count = 1.0, 3
+    first.wasted_us, second.wasted_us = times_us
+    loop.wasted_us, loop.count = 1.0, 3
     variant = VariantReport(
         name="python",
         requested=Variant(),
@@ -190,9 +190,9 @@ def test_the_order_is_that_of_the_call_whatever_was_measured(times_us: tuple[flo
 def test_the_cost_is_that_of_lost_attempts_alone() -> None:
     lines = by_line(watched(six))
     branch = lines.pop("if y.sum() > 0:")
-    assert branch.ended_us is None, "what was traced before a branch is kept"
+    assert branch.wasted_us is None, "what was traced before a branch is kept"
     assert branch.after_us
-    assert all(graph_break.ended_us for graph_break in lines.values())
+    assert all(graph_break.wasted_us for graph_break in lines.values())
 
 
 def branching(x: Tensor, beta: float) -> Tensor:
@@ -210,7 +210,7 @@ def test_a_restart_for_another_reason_is_no_cost_of_a_branch() -> None:
     compilations = seen.compilations("watched")
     assert compilations[0].attempt == 1, "beta becomes a constant in a second attempt"
     (branch,) = distinct_breaks(compilations)
-    assert branch.ended_us is None
+    assert branch.wasted_us is None
 
 
 def test_the_time_of_an_attempt_counts_once_for_two_breaks() -> None:
@@ -260,16 +260,16 @@ def test_recompiles_are_no_cost_of_a_break() -> None:
     variant = broken_twice()
     complete_breaks(variant)
     (graph_break,) = variant.breaks
-    assert (graph_break.count, graph_break.ended_us, graph_break.after_us) == (2, 5e5, 2e6)
+    assert (graph_break.count, graph_break.wasted_us, graph_break.after_us) == (2, 5e5, 2e6)
 
 
 def test_the_times_of_an_earlier_file_are_computed() -> None:
     variant = broken_twice()
     # It counted recompiles, and the code after the break, as the break's cost.
-    variant.breaks = [DistinctBreak(cause=variant.compilations[0].breaks[0], ended_us=1e6)]
+    variant.breaks = [DistinctBreak(cause=variant.compilations[0].breaks[0], wasted_us=1e6)]
     complete_breaks(variant)
     (graph_break,) = variant.breaks
-    assert (graph_break.ended_us, graph_break.after_us) == (5e5, 2e6)
+    assert (graph_break.wasted_us, graph_break.after_us) == (5e5, 2e6)
 
 
 def test_a_break_in_a_loop_leaves_the_frame_to_eager() -> None:

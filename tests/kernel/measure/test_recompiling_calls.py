@@ -327,7 +327,7 @@ def test_what_is_timed_is_what_was_built() -> None:
     report = cs.inspect(keeping, (torch.ones(3), Number()), variants=variants, run=True)
     timing = report.variant("a").timing
     assert timing is not None
-    assert timing.keeping == "restored"
+    assert timing.initial_state == "restored"
     assert len(compiled) == 1
 
 

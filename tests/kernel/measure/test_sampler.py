@@ -357,11 +357,11 @@ def test_threads_are_those_of_the_beginning(machine: Machine) -> None:
 
 def test_what_is_known_of_the_state_is_passed_on(machine: Machine) -> None:
     sampler = Sampler(
-        {"a": machine.call(100)}, keeping="restored", changes=["x"], stopwatch=machine
+        {"a": machine.call(100)}, initial_state="restored", changes=["x"], stopwatch=machine
     )
     sampler.round()
     timing = sampler.timing("a")
-    assert (timing.keeping, timing.changes) == ("restored", ["x"])
+    assert (timing.initial_state, timing.changes) == ("restored", ["x"])
 
 
 def test_garbage_is_collected_between_rounds_only(machine: Machine) -> None:

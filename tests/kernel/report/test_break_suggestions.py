@@ -65,8 +65,8 @@ def test_a_line_of_output_has_one_suggestion_for_all_its_breaks() -> None:
     number = Break(reason="Unsupported Tensor.item() call", where=where, hints=[setting])
     output = Break(reason="Failed to trace builtin operator", where=where, hints=["Avoid it."])
     report.variant("python").breaks = [
-        DistinctBreak(cause=number, ended_us=1e6),
-        DistinctBreak(cause=output, ended_us=2e6),
+        DistinctBreak(cause=number, wasted_us=1e6),
+        DistinctBreak(cause=output, wasted_us=2e6),
     ]
     (suggestion,) = overview(report).suggestions
     assert suggestion.what == "Fix the 2 graph breaks at cell:3"
@@ -298,7 +298,7 @@ def test_a_break_costs_what_was_thrown_away_and_not_the_code_after_it() -> None:
     report.variant("python").breaks = [graph_break]
     suggestion = suggestion_of(report, "Fix the graph break")
     assert (suggestion.gain, suggestion.basis) == ("not measured", "unknown")
-    graph_break.ended_us = 205e3
+    graph_break.wasted_us = 205e3
     suggestion = suggestion_of(report, "Fix the graph break")
     assert (suggestion.gain, suggestion.basis) == (
         "wastes about 0.2 s of compile time",
@@ -319,12 +319,12 @@ def test_the_order_of_breaks_does_not_depend_on_times_that_were_measured_once() 
         variant.compilations = [compilation]
         variant.breaks = [
             DistinctBreak(
-                cause=cause, ended_us=time_us, after_us=0.0, count=occurrences.count(cause)
+                cause=cause, wasted_us=time_us, after_us=0.0, count=occurrences.count(cause)
             )
             for cause, time_us in zip((first, often, last), times_us, strict=True)
         ]
         # A file of an earlier version has them in the order of their times.
-        variant.breaks.sort(key=lambda each: -(each.ended_us or 0.0))
+        variant.breaks.sort(key=lambda each: -(each.wasted_us or 0.0))
         complete_breaks(variant)
     breaks = [(each.what[-1], each.gain) for each in overview(report).suggestions]
     assert breaks == [
@@ -363,7 +363,7 @@ def test_no_advice_on_torchs_own_break_at_an_optimizers_step() -> None:
         where=where,
         hints=["Remove the `torch._dynamo.graph_break()` call."],
     )
-    report.variant("python").breaks = [DistinctBreak(cause=cause, ended_us=9e6)]
+    report.variant("python").breaks = [DistinctBreak(cause=cause, wasted_us=9e6)]
     assert not [item for item in overview(report).suggestions if "graph break" in item.what]
     cause.where = SourceLine(file="/home/me/train.py", line=3)
     assert suggestion_of(report, "Fix the graph break").why == cause.hints[0]

@@ -381,7 +381,7 @@ def test_recompiles_up_to_torchs_limit_are_one_change_and_come_first() -> None:
 
     cause = Break(reason="Data-dependent branching", where=line)
     python = report.variant("python")
-    python.breaks = [DistinctBreak(cause=cause, ended_us=30e6)]
+    python.breaks = [DistinctBreak(cause=cause, wasted_us=30e6)]
     python.compilations += [
         again("1/1", "0", "1", [tensor]),
         again("1/2", "1", "2", [tensor]),
@@ -456,7 +456,7 @@ def test_wrong_results_come_first_and_count_once() -> None:
 
 def test_nothing_is_advised_on_a_call_that_fails_by_itself() -> None:
     what = "The subject raised ValueError."
-    graph_break = DistinctBreak(cause=Break(reason="raised"), ended_us=2e6, eager=["all of f"])
+    graph_break = DistinctBreak(cause=Break(reason="raised"), wasted_us=2e6, eager=["all of f"])
     report = make_report(eager=60.0)
     variant = VariantReport(name="python", requested=Variant(), stage="failed")
     variant.breaks = [graph_break]

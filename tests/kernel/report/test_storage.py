@@ -19,8 +19,11 @@ import msgspec
 import pytest
 from compilescope.report import (
     SCHEMA_VERSION,
+    Break,
     Compilation,
+    DistinctBreak,
     Effective,
+    FirstWrongKernel,
     Memory,
     Report,
     Subject,
@@ -31,6 +34,8 @@ from compilescope.report import (
 )
 from compilescope.report.compilation.plans import memory_peaks
 from compilescope.report.errors import CompilescopeError
+from compilescope.report.measurements.deployment import DeployWay
+from compilescope.report.saving.earlier_names import EARLIER_NAMES
 from compilescope.report.saving.path_checks import write_whole
 from compilescope.report.saving.storage import complete, from_json
 from compilescope.report.variant import Variant
@@ -119,6 +124,19 @@ def test_breaks_are_told_apart_in_a_file_of_an_earlier_version() -> None:
     assert [compilation.breaks for compilation in variant.compilations] != [[]]
     loaded = from_json(saved.to_json()).variant("python")
     assert [graph_break.cause.reason for graph_break in loaded.breaks] == ["Call to print"]
+
+
+def test_fields_of_an_earlier_version_are_read_under_their_present_names() -> None:
+    first = report()
+    (python, *_) = first.variants
+    python.breaks = [DistinctBreak(cause=Break(reason="here"), wasted_us=2.0)]
+    python.first_wrong_kernel = FirstWrongKernel(compilation="0/0", kernel="k")
+    python.ways = [DeployWay(name="eager", restrictions=["no gradients"])]
+    text = first.to_json()
+    for old, new in EARLIER_NAMES.items():
+        text = text.replace(f'"{new}":', f'"{old}":')
+    assert all(f'"{old}":' in text for old in ("ended_us", "departure", "gives_up", "keeping"))
+    assert from_json(text) == from_json(first.to_json())
 
 
 def test_other_endings_are_refused(tmp_path: Path) -> None:

@@ -307,7 +307,7 @@ def test_random_numbers_are_the_same_in_the_study() -> None:
     assert "fallback_random" in errors["output"].reference
     assert errors["Sequential.1.running_mean"].reference_abs < 1e-6
     assert errors["Sequential.0.weight.grad"].reference_abs is not None
-    assert variant.departure is None
+    assert variant.first_wrong_kernel is None
 
 
 @pytest.mark.parametrize("name", ["python", "cpp"])
@@ -326,23 +326,22 @@ def test_the_first_kernel_that_departs(name: str, monkeypatch: pytest.MonkeyPatc
     assert error.reference_abs > 100 * error.eager_reference_abs
     (problem,) = [problem for problem in variant.problems if is_mismatch(problem)]
     assert "float64" in problem.why
-    departure = variant.departure
-    assert departure is not None, variant.absent
+    first = variant.first_wrong_kernel
+    assert first is not None, variant.absent
     assert problem.remedy == (
-        f"The first kernel whose result is wrong: {departure.kernel} (node sin). "
-        "Report it to PyTorch."
+        f"The first kernel whose result is wrong: {first.kernel} (node sin). Report it to PyTorch."
     )
-    assert (departure.compilation, departure.node) == ("0/0", "sin")
-    assert "sin" in departure.kernel
-    assert math.isclose(departure.error.max_rel, 5e-4, rel_tol=0.01)
+    assert (first.compilation, first.node) == ("0/0", "sin")
+    assert "sin" in first.kernel
+    assert math.isclose(first.error.max_rel, 5e-4, rel_tol=0.01)
     # Its launch is the report's.
     code = report.compilation("0/0", name).code
     (region,) = [
         region
         for region in code.regions[name]
-        if region.kind == "launch" and region.key == departure.key
+        if region.kind == "launch" and region.key == first.key
     ]
-    assert region.kernel == departure.kernel
+    assert region.kernel == first.kernel
 
 
 def test_a_kernel_of_the_backward_that_departs(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -350,10 +349,10 @@ def test_a_kernel_of_the_backward_that_departs(monkeypatch: pytest.MonkeyPatch) 
     x = torch.randn(8, 8, requires_grad=True)
     weight = torch.randn(8, 8)
     report = studied(lambda x: x.sin() @ weight, (x,), "python")
-    departure = report.variant("python").departure
-    assert departure is not None, report.variant("python").absent
-    assert departure.key.startswith("launch:backward")
-    assert "cos" in departure.kernel
+    first = report.variant("python").first_wrong_kernel
+    assert first is not None, report.variant("python").absent
+    assert first.key.startswith("launch:backward")
+    assert "cos" in first.kernel
 
 
 def test_a_graph_that_departs_is_not_blamed_on_a_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -374,5 +373,5 @@ def test_a_graph_that_departs_is_not_blamed_on_a_kernel(monkeypatch: pytest.Monk
     assert is_mismatch(problem)
     assert "the graph itself deviates" in problem.remedy
     assert not variant.accuracy[0].ok
-    assert variant.departure is None
-    assert "the graph itself deviates" in variant.absent["departure"]
+    assert variant.first_wrong_kernel is None
+    assert "the graph itself deviates" in variant.absent["first_wrong_kernel"]

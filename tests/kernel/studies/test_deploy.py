@@ -437,8 +437,8 @@ def test_what_silently_depends_on_a_number_is_not_safe() -> None:
     of_tensors, of_numbers = all_ways()[ways.AOTI], all_ways(has_numbers=True)[ways.AOTI]
     assert of_tensors.safe
     assert not of_numbers.safe
-    assert "wrong results, without an error" in of_numbers.gives_up[-1]
-    assert "another number" in all_ways(has_numbers=True)[ways.NESTED].gives_up[-1]
+    assert "wrong results, without an error" in of_numbers.restrictions[-1]
+    assert "another number" in all_ways(has_numbers=True)[ways.NESTED].restrictions[-1]
 
 
 class Scaled(nn.Module):

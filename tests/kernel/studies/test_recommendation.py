@@ -320,10 +320,10 @@ def test_what_is_said_of_several_ways_is_said_once() -> None:
         requested=cs.Variant(),
         ways=[
             EAGER,
-            measured("a", 60.0, 50.0, 10.0, gives_up=again, **caches),
-            measured("b", 60.0, 3.0, 10.0, gives_up=again, **caches),
-            measured("c", 60.0, None, 10.0, gives_up=["one graph"]),
-            DeployWay(name="d", why="No GPU.", gives_up=again),
+            measured("a", 60.0, 50.0, 10.0, restrictions=again, **caches),
+            measured("b", 60.0, 3.0, 10.0, restrictions=again, **caches),
+            measured("c", 60.0, None, 10.0, restrictions=["one graph"]),
+            DeployWay(name="d", why="No GPU.", restrictions=again),
             DeployWay(name="e", why="No GPU."),
         ],
     )

@@ -43,7 +43,7 @@ def test_a_cell_is_compiled_cold_measured_and_compared(sweep: Sweep) -> None:
     assert cell.state == "done", cell.problem
     assert cell.timing is not None
     assert cell.timing.ratio is not None
-    assert cell.timing.keeping == "unchanged"
+    assert cell.timing.initial_state == "unchanged"
     assert cell.compile_time is not None
     assert cell.compile_time.cold
     assert cell.compile_time.parts["cpp_build"] > 0.1, "nothing was in its caches"
@@ -67,7 +67,7 @@ def test_what_a_call_changes_is_put_back_and_said(sweep: Sweep) -> None:
     cell = only(sweep(factory=subjects.make, variants=DYNAMO))
     assert cell.state == "done", cell.problem
     assert cell.timing is not None
-    assert cell.timing.keeping == "restored"
+    assert cell.timing.initial_state == "restored"
     assert any("calls" in path for path in cell.timing.changes)
     assert cell.accurate, "both began with the same state"
 

@@ -81,6 +81,19 @@ describe('FileConnection', () => {
     connection.dispose();
   });
 
+  it('reads fields under their earlier names', () => {
+    const text = textOf('recompiles');
+    const earlier = text
+      .replace(/"initial_state":/g, '"keeping":')
+      .replace(/"eager_fallback":/g, '"given_up":');
+    const [variant] = readReport(earlier).variants;
+    const [expected] = readReport(text).variants;
+    expect(variant.timing).toMatchObject(expected.timing!);
+    expect(variant.compilations.map(each => each.recompile)).toMatchObject(
+      expected.compilations.map(each => each.recompile)
+    );
+  });
+
   it('finds graphs that the file has once', async () => {
     const report = readReport(textOf('training'));
     const [python, cpp] = report.variants;

@@ -111,7 +111,7 @@ describe('DeployPart', () => {
             speedup: speedup('faster', '1.82× faster'),
             memory_bytes: 2 ** 30,
             as_eager: true,
-            gives_up: ['compiles again'],
+            restrictions: ['compiles again'],
             best_for: ['latency', 'cold', 'balanced'],
             paste_code: 'compiled = torch.compile(model)'
           }),
@@ -204,7 +204,7 @@ function way(name: string, change: Partial<DeployWay>): DeployWay {
     shipped_accurate: null,
     as_eager: null,
     comparison: '',
-    gives_up: [],
+    restrictions: [],
     safe: true,
     is_pareto: false,
     best_for: [],

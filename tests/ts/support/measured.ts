@@ -74,7 +74,7 @@ export function timing(change: Partial<Timing> = {}): Timing {
     device_interval_us: null,
     threads: 2,
     settled: true,
-    keeping: 'unchanged',
+    initial_state: 'unchanged',
     changes: [],
     speedup: null,
     turns: '',

@@ -159,7 +159,7 @@ def faster_than_eager(us):
     return speedup(Ratio(101 / us, (99 / us, 103 / us), True), "eager")
 
 
-def way(name, cold, cached, shipped, us, gives_up="", **more):
+def way(name, cold, cached, shipped, us, restrictions="", **more):
     """A way to deploy that was measured."""
     return r.DeployWay(
         name=name,
@@ -176,7 +176,7 @@ def way(name, cold, cached, shipped, us, gives_up="", **more):
         eager_us=101.0,
         speedup=faster_than_eager(us) if name != "eager" else None,
         memory_bytes=612e6,
-        gives_up=[gives_up] if gives_up else [],
+        restrictions=[restrictions] if restrictions else [],
         **{"accurate": True, **more},
     )
 

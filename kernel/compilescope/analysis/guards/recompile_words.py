@@ -142,12 +142,12 @@ def _place(failure: Failure, frame: SourceLine | None) -> SourceLine | None:
 
 def _add_limit(recompile: Recompile) -> None:
     count, limit = recompile.count, recompile.limit
-    recompile.given_up |= any(advice.kind == "limit" for advice in recompile.advice)
+    recompile.eager_fallback |= any(advice.kind == "limit" for advice in recompile.advice)
     if count is None or limit is None:
-        recompile.at_limit = recompile.given_up
+        recompile.at_limit = recompile.eager_fallback
         return
     # torch also gives up at `accumulated_recompile_limit`, before this one.
-    recompile.at_limit = recompile.given_up or count >= limit
+    recompile.at_limit = recompile.eager_fallback or count >= limit
     recompile.limit_text = (
         f"compiled {count} times, torch's limit; new cases run in eager"
         if recompile.at_limit

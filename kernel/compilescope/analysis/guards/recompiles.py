@@ -126,7 +126,7 @@ def _complete(
     traced: SourceLine | None,
 ) -> None:
     values_by_id = memory.values
-    given_up = RECOMPILE_LIMIT in str(metrics.get("fail_reason"))
+    eager_fallback = RECOMPILE_LIMIT in str(metrics.get("fail_reason"))
     failures = [
         (reason, read_failure(reason, values_by_id, values)) for reason in recompile.reasons
     ]
@@ -146,7 +146,7 @@ def _complete(
     # At the limit, nothing is compiled that could be compared: the values that caused most of the
     # compilations before come first. A change for another value alone would not avoid the limit.
     caused = Counter(memory.causes[id_] for id_ in before if id_ in memory.causes)
-    counts = [caused[guarded_value(failure)] if given_up else 0 for _, failure in failures]
+    counts = [caused[guarded_value(failure)] if eager_fallback else 0 for _, failure in failures]
     # What no fact shows, such as the backend, may differ from other compilations too.
     order = sorted(
         range(len(failures)),
@@ -181,7 +181,7 @@ def _complete(
     settings = _settings(metrics)
     cached = logged_count(metrics.get("cache_size"))
     earlier = len(before) if cached is None else cached
-    recompile.count = earlier if given_up else earlier + 1
+    recompile.count = earlier if eager_fallback else earlier + 1
     recompile.limit = logged_count(settings.get("recompile_limit"))
     first = values_by_id.get(before[0]) if before else None
     recompile.advice = advise(
@@ -190,7 +190,7 @@ def _complete(
         caller=caller_of(records),
         settings=settings,
         first=memory.callers.get(compilation.id.rpartition("/")[0]),
-        seen=() if given_up else seen,
+        seen=() if eager_fallback else seen,
         became=list(became),
         existed=first.is_guarded if first is not None else lambda _: True,
         others=lambda failure: other_changes(
@@ -208,13 +208,13 @@ def _complete(
         for advice in recompile.advice:
             if advice.kind in ("mark_dynamic", "dynamic"):
                 advice.what = f"{advice.what} {_EACH_BACKEND}"
-    recompile.given_up = given_up
-    if given_up:
+    recompile.eager_fallback = eager_fallback
+    if eager_fallback:
         # The call ran in eager already, and a kind of call that is normal is to be compiled.
         recompile.advice = [
             advice for advice in recompile.advice if advice.kind not in ("normal", "stance")
         ]
-    if given_up and recompile.limit is not None:
+    if eager_fallback and recompile.limit is not None:
         recompile.advice.append(raise_limit(recompile.limit))
     add_causes(compilation)
 

@@ -36,7 +36,7 @@ from ..problems.breaks import break_key, plain_function, same_break, skips_frame
 from .ranked_suggestion import Ranked
 from .verdict_helps import BEFORE
 
-_GIVEN_UP = 0.995
+_AT_LIMIT = 0.995
 """The rank of recompiles that hit torch's limit: later calls run in eager every time."""
 _ON_ARGUMENTS = ("mark_dynamic", "mark_unbacked", "tensor", "contiguous", "dtype", "requires_grad")
 """Kinds of advice on what a call passes."""
@@ -57,7 +57,7 @@ def against_recompiles(variant: VariantReport, now: VariantReport | None) -> Ite
             guards = [
                 (frame, guarded_value(failure)) for failure in recompile.failures if failure.source
             ]
-            if recompile.given_up and guards and guards[0] in group_by_guard:
+            if recompile.eager_fallback and guards and guards[0] in group_by_guard:
                 # The last compilation of a frame that hit the limit does not name its caller. The
                 # change that removes the other recompiles of the same guard removes it too.
                 change = group_by_guard[guards[0]]
@@ -71,21 +71,21 @@ def against_recompiles(variant: VariantReport, now: VariantReport | None) -> Ite
             sum(
                 compilation.duration_s or 0.0
                 for compilation, recompile, _ in ended
-                if not recompile.given_up
+                if not recompile.eager_fallback
             )
             if advice.kind not in SAVES_NOTHING
             else 0.0
         )
-        given_up = _given_up(ended)
+        limit = _limit_words(ended)
         title = _in_title([recompile for _, recompile, _ in ended])
         action = "No change needed for" if advice.kind == "normal" else "Avoid"
         # What needs no change comes last.
         promise = 0.0 if advice.kind == "normal" else _promise(took_s)
         yield Ranked(
-            _GIVEN_UP if given_up else promise,
+            _AT_LIMIT if limit else promise,
             Suggestion(
                 what=f"{action} {_which(ended)}{title}",
-                why=f"{given_up}{advice.what}",
+                why=f"{limit}{advice.what}",
                 gain=f"costs {compile_time(took_s)}" if took_s else "",
                 basis="measured" if took_s else "unknown",
                 code=advice.code,
@@ -126,17 +126,17 @@ def _change(compilation: Compilation, recompile: Recompile, advice: Advice) -> _
 
 def _which(ended: Sequence[tuple[Compilation, Recompile, Advice]]) -> str:
     """``3 recompiles and the fallback to eager``: at torch's limit nothing is compiled."""
-    ids = [compilation.id for compilation, recompile, _ in ended if not recompile.given_up]
+    ids = [compilation.id for compilation, recompile, _ in ended if not recompile.eager_fallback]
     fallbacks = len(ended) - len(ids)
     recompiles = f"recompile {ids[0]}" if len(ids) == 1 else count(len(ids), "recompile")
     fallback = "the fallback to eager" if fallbacks == 1 else f"{fallbacks} fallbacks to eager"
     return " and ".join([recompiles] * bool(ids) + [fallback] * bool(fallbacks))
 
 
-def _given_up(ended: Sequence[tuple[Compilation, Recompile, Advice]]) -> str:
+def _limit_words(ended: Sequence[tuple[Compilation, Recompile, Advice]]) -> str:
     """Returns that the recompile limit was hit; empty if it was not."""
     for _, recompile, _ in ended:
-        if recompile.given_up and recompile.limit_text:
+        if recompile.eager_fallback and recompile.limit_text:
             frame = next((compilation.frame for compilation, _, _ in ended), None)
             function = plain_function(frame.function) if frame is not None else ""
             return f"{function or 'The function'} was {recompile.limit_text}. "
@@ -257,10 +257,10 @@ def _wasted_s(graph_break: DistinctBreak, report: Report) -> float:
     """The compile time that a break wastes: the least of all variants, whose breaks are equal."""
     key = break_key(graph_break.cause)
     times_us = [
-        each.ended_us
+        each.wasted_us
         for variant in report.variants
         for each in variant.breaks
-        if each.ended_us and break_key(each.cause) == key
+        if each.wasted_us and break_key(each.cause) == key
     ]
     return min(times_us, default=0.0) / 1e6
 

@@ -165,7 +165,7 @@ def _verdict(
     if again and not compiled:
         changed = always_recompiles(again[0])
         timing = again[0].timing
-        is_restored = timing is not None and timing.keeping == "restored"
+        is_restored = timing is not None and timing.initial_state == "restored"
         return (
             f"Every call recompiles, up to torch's limit: it changes {changed}, which a guard "
             "checks. "

@@ -17,7 +17,7 @@ _LINK = re.compile(r"For more details about this graph break, please visit: (\S+
 _VISIT = "please visit: "
 _FIELD = re.compile(r"\s*(Explanation|Hint|Developer debug context): ?(.*)$")
 _USER_STACK = "User code traceback:"
-_GIVEN_UP = "Failed to handle graph break gracefully"
+_UNHANDLED = "Failed to handle graph break gracefully"
 """The beginning of torch's message if the whole frame runs in eager; the reason follows."""
 _NESTED_BREAK = "*** While handling this graph break"
 _RESUMES = "torch_dynamo_resume_in_"
@@ -59,14 +59,14 @@ def read_breaks(records: Sequence[Record], frame: SourceLine | None) -> list[Bre
     }
     breaks: list[Break] = []
     for record, payload, graph_break in logged:
-        given_up = f"Graph Break Reason: {_GIVEN_UP}" in payload
-        if given_up or failed or record.attempt in repeated:
+        is_unhandled = f"Graph Break Reason: {_UNHANDLED}" in payload
+        if is_unhandled or failed or record.attempt in repeated:
             # Otherwise torch keeps the graph traced up to the break, so no time is lost.
             graph_break.duration_us = round(
                 (record.time_s - counted_until[record.attempt]) * 1e6, 1
             )
             counted_until[record.attempt] = record.time_s
-        graph_break.eager = _whole_frame(frame) if given_up else _statement(graph_break, frame)
+        graph_break.eager = _whole_frame(frame) if is_unhandled else _statement(graph_break, frame)
         same = next((other for other in breaks if same_break(other, graph_break)), None)
         if same is None:
             breaks.append(graph_break)
@@ -194,7 +194,7 @@ def parse_break(text: str) -> Break:
         where = same[-1] if same else where
     elif stack:
         where = stack[-1]
-    while len(reason) > 1 and (_WHILE.match(reason[0]) or reason[0].startswith(_GIVEN_UP)):
+    while len(reason) > 1 and (_WHILE.match(reason[0]) or reason[0].startswith(_UNHANDLED)):
         reason = reason[1:]
     return Break(
         reason="\n".join(reason),

@@ -60,7 +60,7 @@ def most_frequent_first(
     return sorted(
         breaks,
         key=lambda each: (
-            -each.count if each.ended_us else 0,
+            -each.count if each.wasted_us else 0,
             first.get(break_key(each.cause), len(keys)),
         ),
     )
@@ -88,7 +88,7 @@ def _complete_times(variant: VariantReport) -> None:
     for graph_break in variant.breaks:
         computed = by_key.get(break_key(graph_break.cause))
         if computed is not None:
-            graph_break.ended_us, graph_break.after_us = computed.ended_us, computed.after_us
+            graph_break.wasted_us, graph_break.after_us = computed.wasted_us, computed.after_us
 
 
 class _Collected:
@@ -107,7 +107,7 @@ class _Collected:
         if _has_graph(compilation):
             self._before[compilation.id] = None
         if compilation.recompile is None:
-            self.whole.ended_us = _sum(self.whole.ended_us, graph_break.duration_us)
+            self.whole.wasted_us = _sum(self.whole.wasted_us, graph_break.duration_us)
         for resumed in after:
             if resumed.id in self._after:
                 break  # it and all that follow were added with an earlier occurrence

@@ -18,7 +18,7 @@ from ...isolation.state_changes import (
 )
 from ...isolation.user_state import Snapshot
 from ...progress.progress import Monitor
-from ...report.measurements.timings import Keeping
+from ...report.measurements.timings import InitialState
 from ...torch_api.dynamo.compile_variant import ISOLATES
 from ..aot_compiled import is_aot_compiled
 from ..built_variants import BuiltVariants
@@ -48,7 +48,7 @@ class State:
 
     Attributes
     ----------
-    keeping, changes
+    initial_state, changes
         As in `report.Timing`.
     recompiling
         Name of a build → the calls in a row that recompile, from the state before the first one.
@@ -71,7 +71,7 @@ class State:
         is_compared = changes_compared_values(snapshot)
         self._begin = begin_of(builds.fn, builds.args, builds.kwargs, snapshot, changes)
         self.changes = summarize_changes(changes)
-        self.keeping: Keeping = "restored" if self._begin is not None else "unchanged"
+        self.initial_state: InitialState = "restored" if self._begin is not None else "unchanged"
         is_compared = is_compared and self._begin is not None
         begin = self._begin or snapshot
         self.recompiling = {

@@ -147,7 +147,7 @@ class Recompile(Struct):
     """torch's ``recompile_limit`` at the time."""
     at_limit: bool = False
     """Whether torch will not compile the frame again."""
-    given_up: bool = False
+    eager_fallback: bool = False
     """Whether torch ran the call in eager because the limit had been reached: no compilation."""
     limit_text: str = ""
     """How often the frame was compiled, and torch's limit, in words; empty if unknown."""

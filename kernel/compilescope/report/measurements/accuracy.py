@@ -55,7 +55,7 @@ NOTHING_TO_COMPARE = "The call returns nothing, leaves no gradient and changes n
 """Why a variant without any `OutputError` agrees with eager all the same."""
 
 
-class Departure(Struct):
+class FirstWrongKernel(Struct):
     """The first kernel with a wrong result."""
 
     compilation: str

@@ -137,7 +137,7 @@ class DeployWay(Struct):
     None where they were not compared."""
     comparison: str = ""
     """Which result differs from eager's, and by how much; or why none was compared."""
-    gives_up: list[str] = []
+    restrictions: list[str] = []
     """Its restrictions, in a few words each."""
     safe: bool = True
     """Whether other arguments recompile or raise an error, instead of silently giving wrong

@@ -114,8 +114,8 @@ class Recommendation(msgspec.Struct, frozen=True):
 
     def __str__(self) -> str:
         lines = [f"{self.way.name}: {self.reason}"]
-        if self.way.gives_up:
-            lines.append(f"Restrictions: {'; '.join(self.way.gives_up)}.")
+        if self.way.restrictions:
+            lines.append(f"Restrictions: {'; '.join(self.way.restrictions)}.")
         return "\n".join([*lines, "", self.code])
 
     def __repr__(self) -> str:

@@ -15,7 +15,7 @@ from ..problem import Problem, Struct
 from ..units import duration_range
 from ..variant import Variant
 
-Keeping = Literal["unchanged", "restored", "copied"]
+InitialState = Literal["unchanged", "restored", "copied"]
 LayerKind = Literal[
     "guards",
     "bytecode",
@@ -149,7 +149,7 @@ class Timing(Struct):
     less than 0.2 s."""
     processors: int = 0
     """How many logical processors this process may use; 0 if unknown."""
-    keeping: Keeping = "unchanged"
+    initial_state: InitialState = "unchanged"
     """How every sample started from the same state. unchanged: a call changes no state. restored:
     the state was restored before each sample. copied: each sample had its own copies."""
     changes: list[str] = []
@@ -157,7 +157,7 @@ class Timing(Struct):
     recompiles: str = ""
     """The value that every call changes although a guard compares it: ``self.steps``. Each call
     then compiles again, up to torch's limit; the time is that of calls whose state was restored,
-    if `keeping` says so. Empty if there is none."""
+    if `initial_state` says so. Empty if there is none."""
     other_recompiles: list[str] = []
     """Further values that every call changes although guards compare them; torch reports only the
     first. Each of them alone recompiles, too."""

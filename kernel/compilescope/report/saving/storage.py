@@ -14,6 +14,7 @@ from ..errors import CompilescopeError
 from ..measurements.recommendation import is_as_eager
 from ..provided_functions import completing
 from ..report import SCHEMA_VERSION, Report
+from .earlier_names import with_present_names
 from .packed_graphs import unpack_compilations
 from .page_contents import report_in_page
 from .path_checks import given_path, reading
@@ -62,9 +63,9 @@ def from_json(text: str | bytes, name: str = "The text") -> Report:
 
     ``name`` appears in error messages.
     """
-    if text[:_START].lstrip()[:1] in ("<", b"<"):
-        page = text if isinstance(text, bytes) else text.encode()
-        text = report_in_page(page, name)
+    text = text if isinstance(text, bytes) else text.encode()
+    if text[:_START].lstrip()[:1] == b"<":
+        text = report_in_page(text, name)
     with _first_use:
         version_decoder, report_decoder = _decoders()
     try:
@@ -82,7 +83,7 @@ def from_json(text: str | bytes, name: str = "The text") -> Report:
             "Upgrade with pip install -U jupyterlab-compilescope.",
         )
     try:
-        report = report_decoder.decode(text)
+        report = report_decoder.decode(with_present_names(text))
     except _UNREADABLE as error:
         raise CompilescopeError(
             f"{name} is damaged.", f"{error}.", "Write the report again."

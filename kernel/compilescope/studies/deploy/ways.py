@@ -64,7 +64,7 @@ _OWN_WEIGHTS = (
     "weights and buffers are copied into the package: changes in the model do not reach it, and "
     "changes in it do not reach the model"
 )
-_BLOCKS_GIVE_UP = (
+_BLOCK_RESTRICTIONS = (
     _RECOMPILES,
     "nothing fuses across blocks, and what is around them is not compiled",
     "guards are checked for every block",
@@ -159,7 +159,7 @@ def ways(variant: Variant, subject: Subject) -> list[DeployWay]:
 
 def _compiled(name: str, title: str, variant: Variant, subject: Subject) -> DeployWay:
     code = code_of(variant, subject.name)
-    return _with_caches(DeployWay(name=name, title=title, code=code, gives_up=[_RECOMPILES]))
+    return _with_caches(DeployWay(name=name, title=title, code=code, restrictions=[_RECOMPILES]))
 
 
 def _with_caches(way: DeployWay) -> DeployWay:
@@ -181,7 +181,7 @@ def _modes(variant: Variant, subject: Subject) -> list[DeployWay]:
                 f"On a CPU it is the same as {_WITHOUT_GRAPHS[mode]}, as CUDA graphs need a GPU."
             )
         elif has_graphs:
-            way.gives_up.append("results are overwritten by the next call: clone what is kept")
+            way.restrictions.append("results are overwritten by the next call: clone what is kept")
         compiled_ways.append(way)
     return compiled_ways
 
@@ -195,7 +195,7 @@ def _with_guards_filtered(
 ) -> DeployWay:
     options = {**variant.options, "guard_filter_fn": f"<function {_COMPILER}.{filter_fn}>"}
     way = _compiled(name, title, msgspec.structs.replace(variant, options=options), subject)
-    way.gives_up = [f"a call with {ignored} gives wrong results, without an error"]
+    way.restrictions = [f"a call with {ignored} gives wrong results, without an error"]
     way.safe = False
     if filter_fn not in subject.features:
         way.why = f"This torch has no {_COMPILER}.{filter_fn}."
@@ -211,7 +211,7 @@ def _blocks(variant: Variant, subject: Subject) -> DeployWay:
             name=BLOCKS,
             title="the repeated block (at least four of them) compiled once, each block a call",
             code=f"{code}\ncompiled = model",
-            gives_up=list(_BLOCKS_GIVE_UP),
+            restrictions=list(_BLOCK_RESTRICTIONS),
         )
     )
     if subject.blocks_differ:
@@ -226,7 +226,7 @@ def _repeated(variant: Variant) -> DeployWay:
             name=REPEATED,
             title="the blocks that the model names compiled, each block a call",
             code=f"model.compile_repeated_blocks({_settings(variant)})\ncompiled = model",
-            gives_up=list(_BLOCKS_GIVE_UP),
+            restrictions=list(_BLOCK_RESTRICTIONS),
         )
     )
 
@@ -246,7 +246,7 @@ def _nested(variant: Variant, subject: Subject) -> DeployWay:
             code=f"block_class = type({subject.blocks}[0])\n"
             "block_class.forward = torch.compiler.nested_compile_region(block_class.forward)\n"
             f"{code_of(variant, 'model')}",
-            gives_up=[
+            restrictions=[
                 _RECOMPILES,
                 "nothing fuses across blocks",
                 "changes the blocks' class: other models with such blocks get the region, too",
@@ -254,7 +254,7 @@ def _nested(variant: Variant, subject: Subject) -> DeployWay:
         )
     )
     if subject.has_numbers:
-        way.gives_up.append(
+        way.restrictions.append(
             "another number that reaches the blocks may end in an internal error of torch"
         )
     if "nested_compile_region" not in subject.features:
@@ -293,7 +293,7 @@ def _aot_compile(variant: Variant, subject: Subject) -> DeployWay:
         ship_code='ahead.save_compiled_function("compiled.bin")',
         load_code='with open("compiled.bin", "rb") as file:\n'
         f"    ahead = torch.compiler.load_compiled_function(file)\ncompiled = {bound}",
-        gives_up=[
+        restrictions=[
             "one graph for these arguments: another call fails instead of compiling",
             "a graph break is an error",
         ],
@@ -326,7 +326,7 @@ def _aot_inductor(variant: Variant, subject: Subject) -> DeployWay:
         code=f"{export}{load}",
         ship_code=WRITTEN,
         load_code=load,
-        gives_up=[
+        restrictions=[
             _ONE_GRAPH.format(_DYNAMIC if is_dynamic else _STATIC),
             "no gradients",
             _OWN_WEIGHTS,
@@ -334,7 +334,7 @@ def _aot_inductor(variant: Variant, subject: Subject) -> DeployWay:
     )
     if subject.has_numbers:
         way.safe = False
-        way.gives_up.append(
+        way.restrictions.append(
             "numbers in the arguments are compiled in: others give wrong results, without an error"
         )
     if not subject.is_module:

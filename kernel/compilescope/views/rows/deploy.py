@@ -33,7 +33,7 @@ TABLE = Table(
         ),
         Column("memory", "memory", "Peak memory until the first result", "figure"),
         Column("accurate", "matches eager", "Whether the results agree with eager's"),
-        Column("gives_up", "restrictions", where="panel"),
+        Column("restrictions", "restrictions", where="panel"),
     ),
 )
 
@@ -83,7 +83,7 @@ def remarks(variant: VariantReport) -> list[str]:
     lines += [
         f"Restrictions of {names}: {restrictions}."
         for names, restrictions in _grouped(
-            (way.name, "; ".join(way.gives_up))
+            (way.name, "; ".join(way.restrictions))
             for way in variant.ways
             if way.problem is None and not way.why
         )

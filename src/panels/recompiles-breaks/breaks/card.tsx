@@ -19,7 +19,8 @@ export function BreakCard(props: {
   graphOf: (id: string) => (() => void) | null;
 }): JSX.Element {
   const { graphBreak, context, view, graphOf } = props;
-  const { cause, count, ended_us, after_us, before, after, eager } = graphBreak;
+  const { cause, count, wasted_us, after_us, before, after, eager } =
+    graphBreak;
   const { trans } = context;
   // A file of an earlier version has torch's hints alone.
   const advice = graphBreak.advice.length ? graphBreak.advice : cause.hints;
@@ -39,7 +40,7 @@ export function BreakCard(props: {
         <Badge title={trans.__('Occurrences')}>
           {trans._n('once', '%2 times', count, formatCount(count))}
         </Badge>
-        {ended_us !== null && ended_us > 0 && (
+        {wasted_us !== null && wasted_us > 0 && (
           <Badge
             kind="warning"
             title={trans.__(
@@ -48,7 +49,7 @@ export function BreakCard(props: {
           >
             {trans.__(
               '%1 of compile time wasted',
-              formatMicroseconds(ended_us)
+              formatMicroseconds(wasted_us)
             )}
           </Badge>
         )}

@@ -132,7 +132,7 @@ function FrameName(props: {
     : '';
   // What torch refused at its limit was not compiled.
   const compiled = compilations.filter(
-    ({ recompile }) => !recompile?.given_up
+    ({ recompile }) => !recompile?.eager_fallback
   ).length;
   return (
     <div

@@ -141,14 +141,14 @@ function Row(props: {
                   : trans.__('✗ no')}
             </td>
           ),
-          gives_up: (
+          restrictions: (
             <td className="jp-Compilescope-wayWords">
               {problem && <span className="jp-mod-down">{problem.what} </span>}
               {asEager === false && way.comparison && (
                 <span className="jp-mod-down">{way.comparison} </span>
               )}
               <span className={way.safe ? undefined : 'jp-mod-down'}>
-                {way.gives_up.join('; ')}
+                {way.restrictions.join('; ')}
               </span>
             </td>
           )

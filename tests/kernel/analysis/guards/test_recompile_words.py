@@ -149,4 +149,4 @@ def test_how_near_the_limit_is(count: int | None, advice: list[Advice], text: st
     recompile = recompiled(count=count, limit=8, advice=advice)
     assert recompile.limit_text == text
     assert recompile.at_limit == ("torch's limit" in text)
-    assert recompile.given_up == bool(advice)
+    assert recompile.eager_fallback == bool(advice)

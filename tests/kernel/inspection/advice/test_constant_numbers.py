@@ -194,7 +194,7 @@ def test_beyond_the_limit_the_graphs_before_it_show_what_takes_the_number(
     with torch._dynamo.config.patch(recompile_limit=2):
         over = run(program.define, fixed, program.calls)
         assert over.compilations[-1].recompile is not None
-        assert over.compilations[-1].recompile.given_up
+        assert over.compilations[-1].recompile.eager_fallback
         kinds = [advice.kind for advice in over.compilations[-1].recompile.advice]
     assert kinds[0] == kind
     assert kinds[-1] == "limit"

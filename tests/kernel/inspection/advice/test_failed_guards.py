@@ -179,7 +179,7 @@ def test_a_frame_that_was_given_up_counts_what_was_compiled() -> None:
     assert (last.count, last.limit) == (8, 8)
     assert last.advice[-1].kind == "limit"
     states = [
-        (compilation.recompile.at_limit, compilation.recompile.given_up)
+        (compilation.recompile.at_limit, compilation.recompile.eager_fallback)
         for compilation in ran.compilations
         if compilation.recompile is not None
     ]

@@ -234,7 +234,7 @@ def test_state_that_a_call_changes_is_put_back_before_every_batch(
             measure(inspection, seconds=0.3)
         timing = inspection.report.variant("quick").timing
         assert timing is not None
-        assert timing.keeping == "restored"
+        assert timing.initial_state == "restored"
         assert "BatchNorm1d.running_mean" in timing.changes
     assert len(calls) > 2 * inspection.measurement.rounds
     # The first call, whose state each batch begins with; a call that is not timed; and the batch.
@@ -244,7 +244,7 @@ def test_state_that_a_call_changes_is_put_back_before_every_batch(
     measure(other)
     timing = other.report.variant("quick").timing
     assert timing is not None
-    assert (timing.keeping, timing.changes) == ("unchanged", [])
+    assert (timing.initial_state, timing.changes) == ("unchanged", [])
 
 
 def test_an_optimizer_s_step_is_compiled_for_its_later_steps_once(
@@ -264,7 +264,7 @@ def test_an_optimizer_s_step_is_compiled_for_its_later_steps_once(
     measure(inspection, seconds=0.3)
     timing = inspection.report.variant("quick").timing
     assert timing is not None
-    assert timing.keeping == "restored"
+    assert timing.initial_state == "restored"
     assert not [message for message in caplog.messages if "recompile_limit" in message]
     assert not optimizer.state
 

@@ -46,7 +46,7 @@ function breakOf(
   return {
     cause: causeOf(cause),
     count: 1,
-    ended_us: 800,
+    wasted_us: 800,
     after_us: 2.15e7,
     before: ['0/0'],
     after: ['1/0'],
@@ -239,7 +239,7 @@ describe('BreaksView', () => {
   it('shows many a part at a time', async () => {
     await show({
       breaks: Array.from({ length: 120 }, (_, index) =>
-        breakOf({ ended_us: index })
+        breakOf({ wasted_us: index })
       )
     });
     expect(all('article')).toHaveLength(50);

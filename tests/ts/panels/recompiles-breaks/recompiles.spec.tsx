@@ -57,7 +57,7 @@ function recompileOf(change: Partial<Recompile> = {}): Recompile {
     count: 2,
     limit: 8,
     at_limit: false,
-    given_up: false,
+    eager_fallback: false,
     limit_text: 'compiled 2 of at most 8 times',
     advice: [],
     ...change
@@ -102,7 +102,7 @@ const LOOP = [
       ],
       count: 8,
       at_limit: true,
-      given_up: true
+      eager_fallback: true
     })
   })
 ];

@@ -40,7 +40,7 @@ const full = (name: string, change: Partial<VariantReport> = {}) =>
     verdict: null,
     startups: [],
     paybacks: [],
-    departure: null,
+    first_wrong_kernel: null,
     studied: [],
     ...change
   });
@@ -185,7 +185,7 @@ describe('The Timings view', () => {
     const changes = ['net.bn.running_mean'];
     draw([
       eager(),
-      full('cpp', { timing: timing({ keeping: 'restored', changes }) })
+      full('cpp', { timing: timing({ initial_state: 'restored', changes }) })
     ]);
     expect(cells('cpp')).toEqual([
       '21.7 µs',
@@ -419,7 +419,7 @@ describe('The Timings view', () => {
     const context = draw([
       full('cpp', {
         accuracy: [error],
-        departure: {
+        first_wrong_kernel: {
           compilation: '0/0',
           kernel: 'cpp_fused_gelu_1',
           key: 'k1',
