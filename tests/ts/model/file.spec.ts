@@ -82,16 +82,16 @@ describe('FileConnection', () => {
   });
 
   it('reads fields under their earlier names', () => {
-    const text = textOf('recompiles');
-    const earlier = text
-      .replace(/"initial_state":/g, '"keeping":')
-      .replace(/"eager_fallback":/g, '"given_up":');
-    const [variant] = readReport(earlier).variants;
-    const [expected] = readReport(text).variants;
-    expect(variant.timing).toMatchObject(expected.timing!);
-    expect(variant.compilations.map(each => each.recompile)).toMatchObject(
-      expected.compilations.map(each => each.recompile)
+    const earlier = textOf('recompiles')
+      .replace(/"initial_state":"\w+"/g, '"keeping":"copied"')
+      .replace(/"eager_fallback":false/g, '"given_up":true');
+    const { variants } = readReport(earlier);
+    const timings = variants.flatMap(each => each.timing ?? []);
+    expect(timings.map(each => each.initial_state)).toContain('copied');
+    const recompiles = variants[0].compilations.flatMap(
+      each => each.recompile ?? []
     );
+    expect(recompiles[0].eager_fallback).toBe(true);
   });
 
   it('finds graphs that the file has once', async () => {
