@@ -51,6 +51,7 @@ class Line:
         self._in_cells = in_cells
         self._ticked = 0.0
         self._plain: TextIO | None = None
+        self._write_plain: Callable[[str], object] = len
         """Where plain lines are written: standard error, even if something replaces it later."""
         self._began = self._written = 0.0
         self._now: Progress | None = None
@@ -67,6 +68,8 @@ class Line:
         if shell.kernel() is None:
             if not sys.stderr.isatty():
                 self._plain = sys.stderr
+                # From before: the subject's output is dropped in its repeated calls.
+                self._write_plain = sys.stderr.write
                 self._began = self._written = time.monotonic()
             self.clock.start()
         elif self._in_cells:
@@ -105,7 +108,7 @@ class Line:
             self._written = self._ticked
             words = words or time_text(self._ticked - self._began, None)
             try:
-                self._plain.write(f"compilescope: {step} ({words}) …\n")
+                self._write_plain(f"compilescope: {step} ({words}) …\n")
                 self._plain.flush()
             except (OSError, ValueError):  # its reader is gone, or it was closed
                 self._plain = None

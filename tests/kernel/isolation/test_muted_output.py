@@ -89,6 +89,67 @@ def test_a_stream_that_does_not_say_what_it_wrote(monkeypatch: pytest.MonkeyPatc
     assert (tee.texts, numbers) == (["text"], [4])
 
 
+class Holder:
+    """Prints to the streams that it got when it was created."""
+
+    def __init__(self) -> None:
+        self.streams = sys.stdout, sys.stderr
+
+    def print(self, text: str) -> None:
+        for stream in self.streams:
+            print(text, file=stream)
+            stream.writelines([text])
+
+
+def test_a_stream_that_is_held_from_before_is_muted_in_its_thread(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    holder = Holder()
+    other = threading.Thread(target=holder.print, args=("other,",))
+    with quiet():
+        with quiet():
+            holder.print("inner")
+        holder.print("outer")
+        other.start()
+        other.join()
+    holder.print("later")
+    assert capsys.readouterr() == ("other,\nother,later\nlater",) * 2
+    assert not any("write" in vars(stream) for stream in holder.streams)
+
+
+def test_threads_mute_a_stream_at_the_same_time(capsys: pytest.CaptureFixture[str]) -> None:
+    holder, is_muted, ends = Holder(), threading.Event(), threading.Event()
+
+    def mute() -> None:
+        with quiet():
+            is_muted.set()
+            ends.wait()
+            holder.print("other")
+
+    other = threading.Thread(target=mute)
+    streams = sys.stdout, sys.stderr
+    with quiet():
+        other.start()
+        is_muted.wait()
+    sys.stdout, sys.stderr = streams
+    ends.set()
+    other.join()
+    sys.stdout, sys.stderr = streams
+    holder.print("later")
+    assert capsys.readouterr() == ("later\nlater",) * 2
+
+
+def test_torchs_handlers_write_to_a_stream_from_before(capsys: pytest.CaptureFixture[str]) -> None:
+    handler, logger = logging.StreamHandler(sys.stderr), logging.getLogger("torch._dynamo")
+    logger.addHandler(handler)
+    try:
+        with quiet():
+            logger.error("an error")
+    finally:
+        logger.removeHandler(handler)
+    assert "an error" in capsys.readouterr().err
+
+
 @pytest.fixture
 def displayed(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     """The texts that IPython's publisher gets, and where it was asked to clear the output."""
