@@ -11,9 +11,7 @@ import pytest
 from compilescope import cli
 from compilescope.cli import main
 
-TRACES = Path(__file__).resolve().parents[2] / "data" / "traces"
-PYTHON = TRACES / "h200-torch2.11-mlp_b1_python.log.gz"
-MLP = TRACES.parent / "reports" / "mlp.compilescope.json"
+from .stored_logs import MLP, PYTHON
 
 
 @pytest.mark.parametrize(

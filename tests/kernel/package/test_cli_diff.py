@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import re
 from collections.abc import Callable
@@ -13,11 +12,7 @@ import pytest
 from compilescope.cli import files, main
 from compilescope.report import OutputError, Report, VariantReport
 
-REPORTS = Path(__file__).parents[2] / "data" / "reports"
-MLP = REPORTS / "mlp.compilescope.json"
-TRACES = REPORTS.parent / "traces"
-PYTHON = TRACES / "h200-torch2.11-mlp_b1_python.log.gz"
-LIMIT = TRACES / "cpu-torch2.13-limit.log.gz"
+from .stored_logs import LIMIT, MLP, PYTHON, REPORTS, text_of
 
 
 @pytest.fixture
@@ -128,7 +123,7 @@ def test_a_report_is_the_same_as_itself(tmp_path: Path, capsys: pytest.CaptureFi
 def test_two_traces_differ_in_what_was_compiled_anew(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    text = gzip.decompress(LIMIT.read_bytes())
+    text = text_of(LIMIT)
     shorter = tmp_path / "shorter.log"
     shorter.write_bytes(text[: text.rindex(b"\nV", 0, text.index(b'"frame_compile_id": 2')) + 1])
     paths = [str(shorter), str(LIMIT)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import re
 from pathlib import Path
@@ -11,29 +10,30 @@ import pytest
 from compilescope.cli import main
 
 from ..readers.written_logs import record
+from .stored_logs import LIMIT, TRAINING, text_of
 
-TRACES = Path(__file__).resolve().parents[2] / "data" / "traces"
-LIMIT = TRACES / "cpu-torch2.13-limit.log.gz"
-TRAINING = TRACES / "h200-torch2.11-train_mlp_python.log.gz"
+
+def append(path: Path, texts: list[bytes], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Append a text to a log each time the follower waits, and press Ctrl-C after the last."""
+    rest = list(texts)
+
+    def sleep(seconds: float) -> None:
+        if not rest:
+            raise KeyboardInterrupt
+        with path.open("ab") as file:
+            file.write(rest.pop(0))
+
+    monkeypatch.setattr("compilescope.cli.follow.time.sleep", sleep)
 
 
 def test_a_growing_trace_is_followed_until_ctrl_c(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    text = gzip.decompress(LIMIT.read_bytes())
+    text = text_of(LIMIT)
     path = tmp_path / "growing.log"
     half = text.index(b'"frame_compile_id": 1')
     path.write_bytes(text[:half])
-    rest = [text[half:], None]
-
-    def sleep(seconds: float) -> None:
-        written = rest.pop(0)
-        if written is None:
-            raise KeyboardInterrupt
-        with path.open("ab") as file:
-            file.write(written)
-
-    monkeypatch.setattr("compilescope.cli.follow.time.sleep", sleep)
+    append(path, [text[half:]], monkeypatch)
     assert main(["trace", str(path), "--follow"]) == 0
     lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
     assert lines[:5] == [
@@ -53,7 +53,7 @@ def test_a_backward_is_printed_when_it_is_compiled_and_its_forward_before(
     monkeypatch: pytest.MonkeyPatch,
     as_json: bool,
 ) -> None:
-    text = gzip.decompress(TRAINING.read_bytes())
+    text = text_of(TRAINING)
     path = tmp_path / "growing.log"
     forward = text.index(b"\n", text.index(b'{"compilation_metrics": ')) + 1
     forward = text.index(b"\nV", forward) + 1  # a record ends where the next one begins
@@ -109,16 +109,7 @@ def test_the_outcome_of_a_backward_is_its_own(
         + record("compilation_metrics", detail=forward, **ids)
         + record("torch_version", detail={})
     )
-    rest = [record("bwd_compilation_metrics", detail=backward, **ids), None]
-
-    def sleep(seconds: float) -> None:
-        written = rest.pop(0)
-        if written is None:
-            raise KeyboardInterrupt
-        with path.open("ab") as file:
-            file.write(written)
-
-    monkeypatch.setattr("compilescope.cli.follow.time.sleep", sleep)
+    append(path, [record("bwd_compilation_metrics", detail=backward, **ids)], monkeypatch)
     assert main(["trace", str(path), "--follow", "--json"]) == 0
     lines = []
     for text in capsys.readouterr().out.splitlines():
@@ -139,7 +130,7 @@ def test_a_rank_is_followed_from_before_its_log_exists(
         rank = steps.pop(0)
         if rank is not None:
             path = tmp_path / f"trace_rank_{rank}_x.log"
-            path.write_bytes(gzip.decompress(LIMIT.read_bytes()))
+            path.write_bytes(text_of(LIMIT))
 
     monkeypatch.setattr("compilescope.cli.follow.time.sleep", sleep)
     options = ["--rank", "1", "--redact", "--json"]
@@ -158,7 +149,7 @@ def test_a_rank_is_followed_from_before_its_log_exists(
 def test_a_followed_trace_names_what_is_not_finished_on_a_terminal(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    text = gzip.decompress(LIMIT.read_bytes())
+    text = text_of(LIMIT)
     path = tmp_path / "growing.log"
     # Of the second compilation; the line that is cut off is not read.
     end = text.index(b'{"compilation_metrics": ', text.index(b'"frame_compile_id": 1'))

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import gzip
 from pathlib import Path
 
 import compilescope as cs
 import pytest
 from compilescope.cli import main
 
-TRACES = Path(__file__).parents[2] / "data" / "traces"
-CPP = TRACES / "h200-torch2.11-mlp_b1_cpp.log.gz"
-LIMIT = TRACES / "cpu-torch2.13-limit.log.gz"
+from .stored_logs import CPP, LIMIT, text_of
 
 
 def test_a_report_is_written_as_a_page_to_open(
@@ -49,7 +46,7 @@ def test_open_starts_jupyterlab_with_the_trace(
 
     monkeypatch.setattr("compilescope.cli.lab.subprocess.Popen", Started)
     log = tmp_path / "a log.log"
-    log.write_bytes(gzip.decompress(LIMIT.read_bytes()))
+    log.write_bytes(text_of(LIMIT))
     assert main(["open", str(log), "--lab", "--no-browser", "--port", "8701"]) == 0
     assert started[0][1:] == [
         "-m",

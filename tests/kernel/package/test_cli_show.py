@@ -11,8 +11,7 @@ import pytest
 from compilescope.cli import main
 from compilescope.report import Kernel
 
-TRACES = Path(__file__).parents[2] / "data" / "traces"
-PYTHON = TRACES / "h200-torch2.11-mlp_b1_python.log.gz"
+from .stored_logs import PYTHON
 
 
 def test_the_parts_of_a_trace_are_listed_as_json(capsys: pytest.CaptureFixture[str]) -> None:

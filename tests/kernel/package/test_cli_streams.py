@@ -13,12 +13,7 @@ import pytest
 from compilescope.cli import main, run_process
 from compilescope.cli.terminal import Paint
 
-TRACES = Path(__file__).resolve().parents[2] / "data" / "traces"
-PYTHON = TRACES / "h200-torch2.11-mlp_b1_python.log.gz"
-LIMIT = TRACES / "cpu-torch2.13-limit.log.gz"
-REPORTS = TRACES.parent / "reports"
-MLP = REPORTS / "mlp.compilescope.json"
-CPP = TRACES / "h200-torch2.11-mlp_b1_cpp.log.gz"
+from .stored_logs import LIMIT, MLP, PYTHON
 
 
 def test_a_command_ends_on_ctrl_c_without_a_traceback(monkeypatch: pytest.MonkeyPatch) -> None:

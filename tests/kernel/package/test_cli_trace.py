@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import subprocess
 import sys
@@ -13,9 +12,7 @@ import pytest
 from compilescope.cli import main
 from compilescope.report import Report
 
-TRACES = Path(__file__).parents[2] / "data" / "traces"
-PYTHON = TRACES / "h200-torch2.11-mlp_b1_python.log.gz"
-LIMIT = TRACES / "cpu-torch2.13-limit.log.gz"
+from .stored_logs import LIMIT, PYTHON, text_of
 
 
 def test_a_trace_is_summarized_and_written(
@@ -94,7 +91,7 @@ def test_logs_at_several_paths_are_one_trace_and_say_once_what_all_of_them_have(
 def test_a_trace_is_called_after_the_folder_that_a_dot_is(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "x.log").write_bytes(gzip.decompress(LIMIT.read_bytes()))
+    (tmp_path / "x.log").write_bytes(text_of(LIMIT))
     monkeypatch.chdir(tmp_path)
     assert main(["trace", "."]) == 0
     assert capsys.readouterr().out.startswith(f"{tmp_path.name}\n")
@@ -164,7 +161,7 @@ def test_a_page_of_one_rank_has_nothing_of_the_others(
     torn = b"V1124 10:00:01.000000 7 torch/x.py:1] {\n"
     for rank, more in ((0, torn), (1, b"")):
         log = tmp_path / f"trace_rank_{rank}_x.log"
-        log.write_bytes(gzip.decompress(LIMIT.read_bytes()) + more)
+        log.write_bytes(text_of(LIMIT) + more)
     file = tmp_path / "rank.json"
 
     def written(*options: str) -> Report:

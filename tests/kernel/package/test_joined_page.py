@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 from pathlib import Path
 
 import compilescope as cs
@@ -10,14 +9,13 @@ import pytest
 from compilescope.cli.joined_page import JoinedPage
 from compilescope.processes.torchrun import Torchrun
 
-TRACES = Path(__file__).resolve().parents[2] / "data" / "traces"
-
+from .stored_logs import TRACES, text_of
 
 RANKS = [Torchrun(rank, size=2, local_size=2) for rank in range(2)]
 
 
 def log(folder: Path, rank: int, name: str = "limit") -> None:
-    text = gzip.decompress((TRACES / f"cpu-torch2.13-{name}.log.gz").read_bytes())
+    text = text_of(TRACES / f"cpu-torch2.13-{name}.log.gz")
     (folder / f"dedicated_log_torch_trace_rank_{rank}_x.log").write_bytes(text)
 
 

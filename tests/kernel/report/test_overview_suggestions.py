@@ -33,6 +33,16 @@ from compilescope.views.text.report import what_to_change
 
 from .overview_reports import REPORTS, look, make_report, suggestion_of
 
+WRONG = OutputError(
+    path="output",
+    dtype="float32",
+    max_abs=1.0,
+    max_rel=1.0,
+    tolerance_abs=0.0,
+    tolerance_rel=0.0,
+    ok=False,
+)
+
 
 def test_guards_are_filtered_only_where_modules_are_guarded() -> None:
     report = make_report(eager=60.0, python=40.0)
@@ -414,34 +424,14 @@ def test_not_to_compile_is_advised_where_the_results_are_right() -> None:
     python.requested = Variant(backend="aot_eager")
     assert "this backend generates no kernels" in suggestion_of(report, "Do not compile").why
     python.requested = Variant()
-    report.variant("python").accuracy = [
-        OutputError(
-            path="output",
-            dtype="float32",
-            max_abs=1.0,
-            max_rel=1.0,
-            tolerance_abs=0.0,
-            tolerance_rel=0.0,
-            ok=False,
-        )
-    ]
+    report.variant("python").accuracy = [WRONG]
     assert overview(report).suggestions == []
 
 
 def test_wrong_results_come_first_and_count_once() -> None:
     report = make_report(eager=60.0, python=90.0)
     wrong = VariantReport(name="wrong", requested=Variant(options={"a": 1}))
-    wrong.accuracy = [
-        OutputError(
-            path="output",
-            dtype="float32",
-            max_abs=1.0,
-            max_rel=1.0,
-            tolerance_abs=0.0,
-            tolerance_rel=0.0,
-            ok=False,
-        )
-    ]
+    wrong.accuracy = [WRONG]
     remedy = "The first kernel whose result is wrong: cpp_fused_relu_0. Report it to PyTorch."
     wrong.problems = [Problem(severity="error", what=f"output {SINGLE}", remedy=remedy)]
     report.variants.append(wrong)
