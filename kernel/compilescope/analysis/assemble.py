@@ -14,14 +14,14 @@ from .graphs.stages import GraphReader, read_stages
 from .guards.conditions import add_conditions
 from .guards.frames import files_of, first_of_frame, frame_of
 from .guards.guard_tree import GuardMemory
-from .guards.logged_reasons import parse_recompile
+from .guards.reasons.logged_reasons import parse_recompile
 from .guards.recompiles import Memory, follow
-from .guards.shapes import add_shapes
-from .guards.size_guards import read_size_guards, replace
-from .guards.symbol_ranges import complete_symbols
+from .guards.symbolic_shapes.shapes import add_shapes
+from .guards.symbolic_shapes.size_guards import read_size_guards, replace
+from .guards.symbolic_shapes.symbol_ranges import complete_symbols
 from .kernels.descriptors import add_descriptors
+from .kernels.estimates.layout_copies import estimate_copies
 from .kernels.inductor_units import gather
-from .kernels.layout_copies import estimate_copies
 from .kernels.modules import add_modules
 from .kernels.tiling import add_chosen
 from .memory.layouts import find_layouts

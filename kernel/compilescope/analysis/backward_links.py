@@ -11,7 +11,7 @@ from __future__ import annotations
 import msgspec
 
 from ..report import Code, Compilation, Kernel, Region
-from .kernels.estimates import summarize
+from .kernels.estimates.estimates import summarize
 
 _STAGE = "backward_post_grad"
 

@@ -12,14 +12,14 @@ import msgspec
 from ..report import STAGES, Code, Direction, Graph, Kernel, Node
 from .graphs.provenance import Provenance, earlier_nodes
 from .graphs.stages import GraphReader
-from .kernels.computed_parts import ComputedParts
-from .kernels.estimates import estimate
-from .kernels.foreach_kernels import estimate_foreach
-from .kernels.fusion import add_fusions
+from .kernels.estimates.computed_parts import ComputedParts
+from .kernels.estimates.estimates import estimate
+from .kernels.estimates.foreach_kernels import estimate_foreach
+from .kernels.estimates.fusion import add_fusions
+from .kernels.estimates.kernel_graph import KernelGraph
+from .kernels.estimates.library_inputs import without_inputs
 from .kernels.inductor_units import Unit
-from .kernels.kernel_graph import KernelGraph
 from .kernels.kernels import add_origins, collect
-from .kernels.library_inputs import without_inputs
 from .kernels.tiling import add_tilings
 from .kernels.unmarked_launches import add_nodes
 from .text.sizes import Hints

@@ -10,9 +10,9 @@ from msgspec.structs import replace
 
 from ..analysis.assemble import assemble
 from ..analysis.guards.conditions import as_written
-from ..analysis.guards.failed_guard import parse_failure
-from ..analysis.guards.logged_reasons import parse_recompile
-from ..analysis.guards.other_changes import other_changes
+from ..analysis.guards.reasons.failed_guard import parse_failure
+from ..analysis.guards.reasons.logged_reasons import parse_recompile
+from ..analysis.guards.reasons.other_changes import other_changes
 from ..analysis.guards.recompiles import Memory
 from ..analysis.parts import collecting_failures
 from ..capture.live import recording

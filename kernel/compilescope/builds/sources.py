@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from ..analysis.assemble import assemble
-from ..analysis.guards.size_guards import read_size_guards
+from ..analysis.guards.symbolic_shapes.size_guards import read_size_guards
 from ..analysis.parts import collecting_failures
 from ..analysis.problems.compile_failures import suppressed
 from ..capture.live import loaded_files, record_of, recording

@@ -12,9 +12,9 @@ from typing import Any
 import torch
 
 from ..analysis.guards.compiled_values import class_in
-from ..analysis.guards.failed_guard import changed_modes, find_guard, parse_failure
 from ..analysis.guards.guard_tree import parse_guards
 from ..analysis.guards.origin import Files, with_full_path
+from ..analysis.guards.reasons.failed_guard import changed_modes, find_guard, parse_failure
 from ..report import Compilation, Guard
 from ..report.errors import CompilescopeError
 from ..report.what_if import GuardOutcome, WhatIf

@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from ..analysis.guards.failed_guard import recorded_gradients
+from ..analysis.guards.reasons.failed_guard import recorded_gradients
 from ..isolation.global_state import SavedModes
 from ..report import Compilation
 from ..report.errors import CompilescopeError

@@ -10,7 +10,7 @@ from ..analysis.backward_links import complete
 from ..analysis.changes.variants import note_changes
 from ..analysis.figures.payback import paybacks
 from ..analysis.generated_code import NO_CODE
-from ..analysis.guards.recompile_words import add_causes
+from ..analysis.guards.reasons.recompile_words import add_causes
 from ..analysis.kernels.modules import link_to_call
 from ..analysis.overview.bounds import add_words
 from ..analysis.overview.limit_verdict import verdict

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import torch
 
-from ..analysis.kernels.cache_reuse import cached_launches
+from ..analysis.kernels.estimates.cache_reuse import cached_launches
 from ..analysis.kernels.kernels import NOT_LAUNCHED
 from ..analysis.kernels.launch_times import add_launch_times
 from ..analysis.wrapper.launches import Artifact, groups_of, meaning_of, nodes_of

@@ -146,7 +146,9 @@ def _recompiles(
     ]
     if not recompiles:
         return
-    from ..analysis.guards.expected_recompiles import is_avoidable  # most traces have no recompile
+    from ..analysis.guards.reasons.expected_recompiles import (
+        is_avoidable,  # most traces have no recompile
+    )
 
     frames: dict[SourceLine | None, list[Compilation]] = {}
     for compilation in recompiles:

@@ -416,8 +416,8 @@ def _outline(events: Events, frame: SourceLine | None, shift_s: float) -> Compil
         name = record.name
         if name == "recompile_reasons" and record.payload:
             # Neither this nor the caches are in each log.
-            from ..analysis.guards.logged_reasons import parse_recompile
-            from ..analysis.guards.recompile_words import add_causes
+            from ..analysis.guards.reasons.logged_reasons import parse_recompile
+            from ..analysis.guards.reasons.recompile_words import add_causes
 
             compilation.recompile = parse_recompile(record.payload, files_of(records))
             add_causes(compilation)

@@ -7,8 +7,8 @@ from ..analysis.figures.outcome_words import complete_outcomes
 from ..analysis.figures.tier_words import add_tier_words
 from ..analysis.figures.trace_words import complete_trace
 from ..analysis.guards.conditions import add_conditions
-from ..analysis.guards.recompile_words import add_causes
-from ..analysis.guards.symbol_ranges import complete_symbols
+from ..analysis.guards.reasons.recompile_words import add_causes
+from ..analysis.guards.symbolic_shapes.symbol_ranges import complete_symbols
 from ..analysis.kernels.launch_times import add_to_variant
 from ..analysis.kernels.tiling import add_usual
 from ..analysis.overview import bounds

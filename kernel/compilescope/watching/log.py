@@ -10,7 +10,7 @@ import weakref
 from collections.abc import Callable
 
 from ..analysis.assemble import assemble
-from ..analysis.guards.recompile_words import add_causes
+from ..analysis.guards.reasons.recompile_words import add_causes
 from ..analysis.guards.recompiles import Memory, agree_by_frame
 from ..analysis.parts import PartFailures
 from ..analysis.phases.phases import begin_at

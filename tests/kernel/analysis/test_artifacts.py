@@ -9,7 +9,7 @@ import pytest
 from compilescope.analysis.assemble import assemble
 from compilescope.analysis.graphs.provenance import Provenance
 from compilescope.analysis.guards.guard_tree import parse_guards
-from compilescope.analysis.guards.logged_reasons import parse_recompile
+from compilescope.analysis.guards.reasons.logged_reasons import parse_recompile
 from compilescope.analysis.phases.caches import parse_cache
 from compilescope.analysis.phases.phases import build_phases
 from compilescope.analysis.problems.breaks import parse_break

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import compilescope as cs
 import pytest
-from compilescope.analysis.guards.recompile_words import add_causes
+from compilescope.analysis.guards.reasons.recompile_words import add_causes
 from compilescope.analysis.overview.limit_verdict import verdict
 from compilescope.analysis.overview.overview import overview
 from compilescope.analysis.overview.python_calls import against_python_calls

@@ -10,15 +10,15 @@ from ...capture.logged_values import compile_time_s, decoded, finite, logged_cou
 from ...capture.records import Record
 from ...report import Advice, Compilation, Recompile, SourceLine
 from ..problems.failed_records import RECOMPILE_LIMIT
-from .advice import advise, unify_number_advice
+from .advice.code_advice import advise, unify_number_advice
+from .advice.general_advice import raise_limit
+from .advice.number_uses import NumberUses, Use
 from .compiled_values import Values
 from .frames import Caller, caller_of, traced_frame
-from .general_advice import raise_limit
-from .number_uses import NumberUses, Use
-from .other_changes import distance, other_changes
-from .parse_reason import read_failure
-from .recompile_words import add_causes, guarded_value
-from .symbols import read_constants, read_symbols
+from .reasons.other_changes import distance, other_changes
+from .reasons.parse_reason import read_failure
+from .reasons.recompile_words import add_causes, guarded_value
+from .symbolic_shapes.symbols import read_constants, read_symbols
 
 
 class Memory:

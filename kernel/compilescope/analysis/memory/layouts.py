@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ...report import Buffer, Compilation, Direction, Kernel, LayoutChange, Memory, Node
 from ..graphs.operation_counts import operator_name
-from ..kernels.copied_pointers import copied_pointers
-from ..kernels.fusion import LAYOUT
-from ..kernels.layout_copies import launch_calls, pointers_of
+from ..kernels.estimates.copied_pointers import copied_pointers
+from ..kernels.estimates.fusion import LAYOUT
+from ..kernels.estimates.layout_copies import launch_calls, pointers_of
 from ..wrapper.launches import nodes_of
 
 REQUESTED = "The program, or an operator's own code, asks for a copy with other strides."

@@ -30,8 +30,8 @@ from ...report.break_advice import (
     setting_of,
 )
 from ..figures.wording import compile_time, count, place
-from ..guards.expected_recompiles import SAVES_NOTHING
-from ..guards.recompile_words import guarded_value
+from ..guards.reasons.expected_recompiles import SAVES_NOTHING
+from ..guards.reasons.recompile_words import guarded_value
 from ..problems.breaks import break_key, plain_function, same_break, skips_frame
 from .ranked_suggestion import Ranked
 from .verdict_helps import BEFORE

@@ -9,7 +9,7 @@ from ...capture.logged_values import decoded, finite
 from ...capture.records import Record
 from ...report import Autotuning, Choice, Kernel
 from ...torch_api.trace.artifact_names import AUTOTUNING
-from ..kernels.fusion import kind_of
+from ..kernels.estimates.fusion import kind_of
 
 _TRITON = "triton_kernel_info"
 _KINDS = {

@@ -16,7 +16,7 @@ from ...report.compilation.cuda_graphs import CudaGraphs, Skip
 from ...report.variant import CUDA_GRAPHS, Variant
 from ..figures.wording import count, place
 from ..guards.conditions import as_written
-from ..guards.symbols import read_constants, read_symbols
+from ..guards.symbolic_shapes.symbols import read_constants, read_symbols
 from .effective_choices import autotuning, freezing, fusions, launcher
 
 _SHOWN = 4

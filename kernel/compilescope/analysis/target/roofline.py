@@ -14,7 +14,7 @@ from ...report.devices import Device
 from ...report.variant import Variant
 from ..graphs.causal_attention import is_causal
 from ..graphs.operation_counts import is_product
-from ..kernels.estimates import DIFFERENT
+from ..kernels.estimates.estimates import DIFFERENT
 from ..kernels.launch_times import add_launch_times
 from ..kernels.rates import rate_of, specified
 from ..text.brackets import split_list

@@ -5,8 +5,12 @@ from __future__ import annotations
 import time
 
 import pytest
-from compilescope.analysis.guards.failed_guard import changed_modes, find_guard, parse_failure
 from compilescope.analysis.guards.guard_tree import GuardMemory, GuardTree, parse_guards
+from compilescope.analysis.guards.reasons.failed_guard import (
+    changed_modes,
+    find_guard,
+    parse_failure,
+)
 from compilescope.report import Guard, SourceLine
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from compilescope.analysis.guards.recompile_words import add_causes, describe
+from compilescope.analysis.guards.reasons.recompile_words import add_causes, describe
 from compilescope.report import Advice, Compilation, Failure, Recompile, SourceLine
 
 FRAME = SourceLine(file="/home/me/model.py", line=2, function="step")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import compilescope as cs
 import pytest
 import torch
-from compilescope.analysis.guards.symbol_ranges import complete_symbols
+from compilescope.analysis.guards.symbolic_shapes.symbol_ranges import complete_symbols
 from compilescope.report import Compilation, Graph, Guard, ShapeDecision, ShapeSymbol
 from compilescope.views.text.shapes import shapes
 from torch._dynamo.backends.registry import lookup_backend

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from compilescope.analysis.kernels.cache_reuse import cached_launches
+from compilescope.analysis.kernels.estimates.cache_reuse import cached_launches
 from compilescope.report import Buffer, Code, Compilation, Memory
 from compilescope.report.compilation.code import Region
 

@@ -7,9 +7,9 @@ from collections.abc import Callable
 import compilescope as cs
 import pytest
 import torch
-from compilescope.analysis.kernels.computed_parts import ComputedParts
-from compilescope.analysis.kernels.estimates import estimate
-from compilescope.analysis.kernels.kernel_graph import KernelGraph
+from compilescope.analysis.kernels.estimates.computed_parts import ComputedParts
+from compilescope.analysis.kernels.estimates.estimates import estimate
+from compilescope.analysis.kernels.estimates.kernel_graph import KernelGraph
 from compilescope.report import Kernel, Launch, Node
 from compilescope.targets import known_devices
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import compilescope as cs
 import pytest
 import torch
-from compilescope.analysis.kernels.copied_pointers import copied_pointers
-from compilescope.analysis.kernels.library_inputs import moves_only
+from compilescope.analysis.kernels.estimates.copied_pointers import copied_pointers
+from compilescope.analysis.kernels.estimates.library_inputs import moves_only
 from compilescope.analysis.overview.overview import overview
 from compilescope.report import Kernel, Launch
 from compilescope.report.compilation.artifacts import Language

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 import pytest
-from compilescope.analysis.guards.advice import advise
+from compilescope.analysis.guards.advice.code_advice import advise
 from compilescope.analysis.guards.frames import Caller
 from compilescope.report import Compilation, Failure, Recompile, SourceLine
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 from compilescope.analysis.guards.conditions import add_conditions
-from compilescope.analysis.guards.recompile_words import describe
+from compilescope.analysis.guards.reasons.recompile_words import describe
 from compilescope.watching.running_code import watching
 
 from .recompiling_programs import (

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 from compilescope.analysis.guards.compiled_values import Values
-from compilescope.analysis.guards.expected_recompiles import BACKENDS as BACKENDS_DIFFER
-from compilescope.analysis.guards.expected_recompiles import is_avoidable, normal_recompile
-from compilescope.analysis.guards.parse_reason import read_failure
-from compilescope.analysis.guards.recompile_words import describe
+from compilescope.analysis.guards.reasons.expected_recompiles import BACKENDS as BACKENDS_DIFFER
+from compilescope.analysis.guards.reasons.expected_recompiles import is_avoidable, normal_recompile
+from compilescope.analysis.guards.reasons.parse_reason import read_failure
+from compilescope.analysis.guards.reasons.recompile_words import describe
 from compilescope.report import Failure, Recompile
 
 from .recompiling_programs import LENGTH, MODE, SIZES, Program, advice_of, run, suggestions_of

@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ...report import Buffer, Code, Compilation, Kernel, Launch
-from ..wrapper.launches import codes_of
+from ....report import Buffer, Code, Compilation, Kernel, Launch
+from ...wrapper.launches import codes_of
 from .copied_pointers import copied_pointers
 from .estimates import summarize
 from .fusion import LAYOUT

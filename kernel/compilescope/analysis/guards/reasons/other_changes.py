@@ -12,9 +12,9 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from ...report import Failure, Guard
-from .compiled_values import Values, as_in_reasons, attributes_in, listed_in
-from .global_state import CHANGED
+from ....report import Failure, Guard
+from ..compiled_values import Values, as_in_reasons, attributes_in, listed_in
+from ..global_state import CHANGED
 from .recompile_words import describe
 
 _LENGTH = re.compile(r"len\((?P<source>.*)\) == (?P<value>\d+)$", re.S)

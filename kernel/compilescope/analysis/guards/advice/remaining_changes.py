@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ...report import Advice, Failure
+from ....report import Advice, Failure
+from ..reasons.other_changes import is_number
 from .number_uses import NumberUses
-from .other_changes import is_number
 
 _DYNAMIC = ("dynamic", "module_int", "specialize_float")
 """Kinds of advice that make other numbers dynamic too."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from ...report import Fusion, Kernel, Node
-from ..graphs.operation_counts import is_product, operator_name
-from ..text.sizes import UnknownSize
+from ....report import Fusion, Kernel, Node
+from ...graphs.operation_counts import is_product, operator_name
+from ...text.sizes import UnknownSize
 from .kernel_graph import KernelGraph
 from .work import Traffic
 

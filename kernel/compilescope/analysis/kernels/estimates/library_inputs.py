@@ -10,8 +10,8 @@ import dataclasses
 import re
 from collections.abc import Collection, Iterable
 
-from ...report import Kernel
-from ..graphs.operation_counts import MOVES, UPDATES, operator_name
+from ....report import Kernel
+from ...graphs.operation_counts import MOVES, UPDATES, operator_name
 from .kernel_graph import KernelGraph
 
 _TRITON = re.compile(r"^\s+tmp\d+ = (.*)$", re.M)

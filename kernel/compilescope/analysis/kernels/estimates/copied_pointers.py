@@ -11,8 +11,8 @@ from collections.abc import Iterator
 
 import msgspec
 
-from ...report import Kernel
-from ..text.brackets import closing
+from ....report import Kernel
+from ...text.brackets import closing
 from .library_inputs import moves_only
 
 _LOAD = re.compile(r"^\s+(tmp\d+) = tl\.load\((in_ptr\d+) \+")

@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ...report import Failure
-from .compiled_values import Values, as_in_reasons, class_in
-from .global_state import CHANGED, state_values
+from ....report import Failure
+from ..compiled_values import Values, as_in_reasons, class_in
+from ..global_state import CHANGED, state_values
 
 _OWNER = re.compile(r"\[?(\d+/\d+)(?:_\d+)?\]?: (.*)$", re.S)
 _TENSOR = re.compile(

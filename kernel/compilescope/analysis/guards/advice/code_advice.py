@@ -13,16 +13,16 @@ from typing import Any
 
 import msgspec
 
-from ...report import Advice, Failure, SourceLine
+from ....report import Advice, Failure, SourceLine
+from ..conditions import as_written
+from ..frames import Caller
+from ..reasons.expected_recompiles import normal_recompile
+from ..reasons.other_changes import first_few, other_guards
+from ..reasons.recompile_words import describe
 from .advice_names import Names, names_of
 from .compile_calls import with_dynamic
-from .conditions import as_written
-from .expected_recompiles import normal_recompile
-from .frames import Caller
 from .general_advice import pass_loop_variable, run_in_eager
 from .number_uses import NumberUses
-from .other_changes import first_few, other_guards
-from .recompile_words import describe
 from .remaining_changes import remaining
 
 _NUMBER = re.compile(r"-?\d+(?:\.\d*)?(?:e[+-]?\d+)?$|-?(?:inf|nan)$")

@@ -6,9 +6,9 @@ import json
 import re
 from collections.abc import Callable, Sequence
 
-from ...report import Guard, Struct
-from .global_state import CHANGED
-from .origin import Files, split
+from ....report import Guard, Struct
+from ..global_state import CHANGED
+from ..origin import Files, split
 
 _TENSOR = re.compile(r"tensor '(.*?)' (?=[a-zA-Z_ ]*mismatch)(.*)$", re.S)
 _MISMATCH = re.compile(

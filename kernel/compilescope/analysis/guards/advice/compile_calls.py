@@ -8,10 +8,10 @@ import linecache
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from ...report import SourceLine
-from ..problems.breaks import plain_function
+from ....report import SourceLine
+from ...problems.breaks import plain_function
+from ..frames import Caller
 from .advice_names import Definition, Names, definition_of, functions_in, statements_in
-from .frames import Caller
 
 _COMPILE = "torch.compile"
 

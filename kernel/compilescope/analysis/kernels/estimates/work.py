@@ -14,8 +14,8 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
-from ...report import Node
-from ..graphs.operation_counts import (
+from ....report import Node
+from ...graphs.operation_counts import (
     ACCUMULATES,
     FOREACH_WRITES,
     GATHERS,
@@ -29,9 +29,9 @@ from ..graphs.operation_counts import (
     operations,
     operator_name,
 )
-from ..text.brackets import split_list
-from ..text.sizes import BYTES, Hints, UnknownSize, count_of, distinct_count
-from ..wrapper.launch_pairs import operator
+from ...text.brackets import split_list
+from ...text.sizes import BYTES, Hints, UnknownSize, count_of, distinct_count
+from ...wrapper.launch_pairs import operator
 
 _ACCUMULATE = 3
 """The place of the flag among the arguments of an ``index_put``."""

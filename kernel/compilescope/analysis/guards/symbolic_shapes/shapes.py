@@ -10,9 +10,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from ...capture.records import Record
-from ...report import Compilation, ShapeDecision, ShapeExpression, ShapeSymbol
-from ..text.stacks import logged_stack
+from ....capture.records import Record
+from ....report import Compilation, ShapeDecision, ShapeExpression, ShapeSymbol
+from ...text.stacks import logged_stack
 
 _SYMBOL = re.compile(r"\b[a-z]+\d+\b")
 _DRAFT_EXPORT_EVENTS = {

@@ -13,11 +13,11 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from ...report import Kernel
-from ..text.sizes import BYTES, Hints
+from ....report import Kernel
+from ...text.sizes import BYTES, Hints
+from ..grid import signature_of
 from .estimates import summarize
 from .fusion import FOREACH, kind_of
-from .grid import signature_of
 from .triton_buffers import accesses
 
 _PART = re.compile(r"^    (?:el)?if pid < \w+:$|^    else:$", re.M)

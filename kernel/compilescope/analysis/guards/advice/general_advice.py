@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...report import Advice
+from ....report import Advice
 
 
 def raise_limit(limit: int) -> Advice:

@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from ...report import Compilation, ShapeSymbol
-from .meaning import DUCK_SIZED
+from ....report import Compilation, ShapeSymbol
+from ..meaning import DUCK_SIZED
 
 _RANGE = re.compile(r"(?:(?P<lower>-?[\d.]+) <= )?(?P<source>.+?)(?: <= (?P<upper>-?[\d.]+))?")
 _BOUNDS = re.compile(r"\[(?P<lower>[^\[\],]+), (?P<upper>[^\[\],]+)\]")

@@ -6,10 +6,10 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ...capture.records import Record
-from ...report import SourceLine
-from ..text.stacks import logged_stack
-from .compiled_values import Symbol
+from ....capture.records import Record
+from ....report import SourceLine
+from ...text.stacks import logged_stack
+from ..compiled_values import Symbol
 
 _INPUT = re.compile(
     r"L\['\w+'\](?:\[[^\[\]]+\])*"

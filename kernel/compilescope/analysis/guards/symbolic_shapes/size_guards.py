@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from ...capture.records import NO_COMPILE_ID, Record
-from ...torch_api.guards.size_guard_lines import SizeGuards, TensorSizes, without_note
-from ...torch_api.trace.artifact_names import SIZE_GUARDS
+from ....capture.records import NO_COMPILE_ID, Record
+from ....torch_api.guards.size_guard_lines import SizeGuards, TensorSizes, without_note
+from ....torch_api.trace.artifact_names import SIZE_GUARDS
 
 _GUARD = re.compile(r"([| ]*\+- \w+: )(.*)")
 

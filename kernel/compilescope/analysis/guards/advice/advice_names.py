@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
 
-from ...report import SourceLine
-from .frames import Caller
+from ....report import SourceLine
+from ..frames import Caller
 
 _ROOT = re.compile(r"([LG])\['(\w+)'\](.*)$", re.S)
 _ITEM = re.compile(r"\[(\d+|'\w+')\]")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from ...capture.logged_values import decoded
-from ...report import Recompile
-from .origin import Files, with_full_path
+from ....capture.logged_values import decoded
+from ....report import Recompile
+from ..origin import Files, with_full_path
 
 _REASON = re.compile(r"(?:\[?(\d+/\d+)(?:_\d+)?\]?: )?(.*)$", re.S)
 _STACK = re.compile(r"\n\s*User stack trace:.*$", re.S)

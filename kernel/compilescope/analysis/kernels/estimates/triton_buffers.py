@@ -6,10 +6,10 @@ import math
 import re
 from dataclasses import dataclass
 
-from ...report import Kernel
-from ..text.brackets import closing, split_list
-from ..text.sizes import Hints, UnknownSize, size_of
-from .grid import SIGNATURE, numels_of, signature_of
+from ....report import Kernel
+from ...text.brackets import closing, split_list
+from ...text.sizes import Hints, UnknownSize, size_of
+from ..grid import SIGNATURE, numels_of, signature_of
 
 _CALL = re.compile(r"[\w.]+\(")
 _ACCESS = re.compile(r"tl\.(load|store|atomic_\w+)\((\w*ptr\w*) \+ (?=\()")

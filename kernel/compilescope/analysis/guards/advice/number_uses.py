@@ -10,11 +10,11 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from ...report import Advice, Failure, Node, SourceLine
-from ..figures.wording import place
-from ..text.brackets import split_list
-from .conditions import as_written
-from .recompile_words import describe
+from ....report import Advice, Failure, Node, SourceLine
+from ...figures.wording import place
+from ...text.brackets import split_list
+from ..conditions import as_written
+from ..reasons.recompile_words import describe
 
 _ARITHMETIC = re.compile(r"_operator\.|item$|torch\.sym_\w+$")
 _WITH_TENSORS = re.compile(

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 import msgspec
 
-from ...report import Failure, Recompile
-from .compiled_values import Values
+from ....report import Failure, Recompile
+from ..compiled_values import Values
+from ..global_state import CHANGED
 from .failed_guard import keys_only_in
-from .global_state import CHANGED
 from .other_changes import first_few
 from .parse_reason import read_failure
 from .recompile_words import describe

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ...report import Kernel
-from ..text.sizes import UnknownSize
+from ....report import Kernel
+from ...text.sizes import UnknownSize
 from .kernel_graph import KernelGraph
 
 NO_NODES = "torch recorded no graph nodes for this kernel, so nothing can be estimated."

@@ -7,9 +7,9 @@ import functools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ...report import Kernel, Node
-from ..graphs.operation_counts import UPDATES, operator_name
-from ..text.sizes import Hints
+from ....report import Kernel, Node
+from ...graphs.operation_counts import UPDATES, operator_name
+from ...text.sizes import Hints
 from .work import NodeFacts, Traffic
 
 

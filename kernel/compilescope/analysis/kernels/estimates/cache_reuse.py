@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from ...report import Compilation
+from ....report import Compilation
 from .layout_copies import launch_calls
 
 _MOST = 0.9

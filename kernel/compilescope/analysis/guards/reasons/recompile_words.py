@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from ...report import STACK_VALUE, Compilation, Failure, Recompile, RecompileCause, SourceLine
-from .compiled_values import Values
-from .conditions import ON_STACK, as_written
+from ....report import STACK_VALUE, Compilation, Failure, Recompile, RecompileCause, SourceLine
+from ..compiled_values import Values
+from ..conditions import ON_STACK, as_written
+from ..global_state import changes_of
 from .failed_guard import DTYPES, keys_only_in
-from .global_state import changes_of
 from .parse_reason import read_failure
 
 _SUBJECTS = {

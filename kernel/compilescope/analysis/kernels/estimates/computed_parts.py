@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 import msgspec
 
-from ...report import Kernel, Node
-from ..graphs.operation_counts import (
+from ....report import Kernel, Node
+from ...graphs.operation_counts import (
     IN_PLACE,
     ITEM,
     UPDATES,
@@ -23,8 +23,8 @@ from ..graphs.operation_counts import (
     is_reduction,
     operator_name,
 )
-from ..text.brackets import names, split_list
-from ..text.sizes import BYTES, Hints, UnknownSize, count_of
+from ...text.brackets import names, split_list
+from ...text.sizes import BYTES, Hints, UnknownSize, count_of
 from .fusion import kind_of
 from .triton_buffers import Access, accesses
 

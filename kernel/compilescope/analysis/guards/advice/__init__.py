@@ -1,0 +1,1 @@
+"""What to change against a recompile."""

@@ -1,0 +1,1 @@
+"""What a launch reads, writes and computes, estimated from graphs and sources."""
