@@ -7,8 +7,8 @@ import pytest
 from compilescope.analysis.guards.reasons.recompile_words import add_causes
 from compilescope.analysis.overview.limit_verdict import verdict
 from compilescope.analysis.overview.overview import overview
-from compilescope.analysis.overview.python_calls import against_python_calls
-from compilescope.analysis.overview.verdict_helps import UNGUARDED
+from compilescope.analysis.overview.suggestions.python_calls import against_python_calls
+from compilescope.analysis.overview.suggestions.verdict_helps import UNGUARDED
 from compilescope.report import (
     Advice,
     Break,

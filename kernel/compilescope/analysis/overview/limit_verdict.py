@@ -10,6 +10,7 @@ from ...report.units import percent
 from ..figures.counts import compiled_nothing, control_flow
 from ..figures.wording import count
 from .bounds import BOUND, disturbance, limit_of
+from .suggestions.verdict_helps import helps_for
 from .target_verdict import target_verdict
 from .time_breakdown import (
     TimeBreakdown,
@@ -19,7 +20,6 @@ from .time_breakdown import (
     parts_of_call,
     time_breakdown,
 )
-from .verdict_helps import helps_for
 
 _REACHED = 0.3
 """The share of a peak from which on that peak is the limit."""

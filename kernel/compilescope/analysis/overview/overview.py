@@ -45,8 +45,8 @@ from .headline import (
 )
 from .limit import limit
 from .machine_load import machine_load
-from .python_calls import called_through_python
-from .suggestions import suggestions
+from .suggestions.python_calls import called_through_python
+from .suggestions.suggestions import suggestions
 from .variants import current, places, title, with_article
 from .warm_up import unsettled
 

@@ -7,7 +7,7 @@ from ...report.units import whole_number
 from ..figures.wording import count
 from ..wrapper.launches import launches_of
 from .bounds import limit_of
-from .verdict_helps import helps_for
+from .suggestions.verdict_helps import helps_for
 
 _MIN_LIMITED_SHARE = 0.5
 """The share of the kernels' time that one peak must limit to be the variant's limit."""

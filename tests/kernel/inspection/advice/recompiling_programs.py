@@ -6,7 +6,7 @@ import linecache
 from typing import NamedTuple
 
 import torch
-from compilescope.analysis.overview.code_suggestions import against_recompiles
+from compilescope.analysis.overview.suggestions.code_suggestions import against_recompiles
 from compilescope.report import Advice, Compilation, Suggestion, VariantReport
 from compilescope.report.variant import Variant
 from compilescope.watching.running_code import watching

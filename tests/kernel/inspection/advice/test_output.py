@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import torch
-from compilescope.analysis.overview.code_suggestions import against_breaks
+from compilescope.analysis.overview.suggestions.code_suggestions import against_breaks
 from compilescope.analysis.problems.distinct_breaks import distinct_breaks
 from compilescope.report import Report, Subject, Suggestion, VariantReport
 from compilescope.report.variant import Variant

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from ...report import (
+from ....report import (
     STACK_VALUE,
     Advice,
     Compilation,
@@ -21,7 +21,7 @@ from ...report import (
     Suggestion,
     VariantReport,
 )
-from ...report.break_advice import (
+from ....report.break_advice import (
     TRACE_AUTOGRAD,
     advice_on,
     calls_backward,
@@ -29,10 +29,10 @@ from ...report.break_advice import (
     is_torchs,
     setting_of,
 )
-from ..figures.wording import compile_time, count, place
-from ..guards.reasons.expected_recompiles import SAVES_NOTHING
-from ..guards.reasons.recompile_words import guarded_value
-from ..problems.breaks import break_key, plain_function, same_break, skips_frame
+from ...figures.wording import compile_time, count, place
+from ...guards.reasons.expected_recompiles import SAVES_NOTHING
+from ...guards.reasons.recompile_words import guarded_value
+from ...problems.breaks import break_key, plain_function, same_break, skips_frame
 from .ranked_suggestion import Ranked
 from .verdict_helps import BEFORE
 

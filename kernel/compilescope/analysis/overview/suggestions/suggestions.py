@@ -4,37 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...report import (
+from ....report import (
     Help,
     Report,
     Suggestion,
     VariantReport,
     is_record,
 )
-from ...report.measurements.accuracy import is_mismatch
-from ...report.problem import SUBJECT_RAISED
-from ...report.units import duration, percent
-from ...report.variant import Variant
-from ..changes.same_code import plainest
-from ..figures.counts import compiled_nothing, kernel_count, recompile_remedy
-from ..figures.speedups import between
-from ..settings.variant_code import code_of
-from .block_suggestions import regional_compilation
-from .bounds import disturbance
-from .code_suggestions import against_breaks, against_recompiles
-from .cpp_wrapper_gain import (
+from ....report.measurements.accuracy import is_mismatch
+from ....report.problem import SUBJECT_RAISED
+from ....report.units import duration, percent
+from ....report.variant import Variant
+from ...changes.same_code import plainest
+from ...figures.counts import compiled_nothing, kernel_count, recompile_remedy
+from ...figures.speedups import between
+from ...settings.variant_code import code_of
+from ..bounds import disturbance
+from ..cpp_wrapper_gain import (
     SMALL,
     host_time,
     is_marginal,
     is_slower_than_eager,
     trusted,
 )
+from ..time_breakdown import parts_of_call
+from ..variants import distinct, eager_of, named, title, with_article
+from ..warm_up import unsettled
+from .block_suggestions import regional_compilation
+from .code_suggestions import against_breaks, against_recompiles
 from .python_calls import against_python_calls
 from .ranked_suggestion import Ranked
-from .time_breakdown import parts_of_call
-from .variants import distinct, eager_of, named, title, with_article
 from .verdict_helps import BEFORE, BREAKS, CPP, GRAPHS, GUARDS
-from .warm_up import unsettled
 from .weight_copies import against_weight_copies
 
 MAX_SUGGESTIONS = 5

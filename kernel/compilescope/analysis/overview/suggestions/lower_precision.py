@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ...report import Peaks, Report, VariantReport
-from ..kernels.rates import rate_of, specified
+from ....report import Peaks, Report, VariantReport
+from ...kernels.rates import rate_of, specified
 
 _CLEARLY = 1.5
 """Matrix products have to be so much faster: casts to bfloat16 and other kernels take time, too."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...report import Compilation, LayoutChange, Node, Report, Suggestion, VariantReport
-from ...report.units import percent, size
-from ..figures.wording import count
-from ..graphs.operation_counts import operator_name
-from ..graphs.repeated_blocks import written_path
-from ..wrapper.launches import launches_of, nodes_of
+from ....report import Compilation, LayoutChange, Node, Report, Suggestion, VariantReport
+from ....report.units import percent, size
+from ...figures.wording import count
+from ...graphs.operation_counts import operator_name
+from ...graphs.repeated_blocks import written_path
+from ...wrapper.launches import launches_of, nodes_of
 from .ranked_suggestion import Ranked
 from .verdict_helps import BEFORE
 

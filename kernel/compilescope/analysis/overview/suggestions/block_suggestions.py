@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ...report import Report, Suggestion, VariantReport
-from ...report.measurements.deployment import BLOCKS, NESTED, WHOLE, DeployWay
-from ...report.problem import STUDY_FAILED
-from ...report.units import duration
-from ..graphs.repeated_blocks import compile_each, repeated_blocks, written_path
-from .cpp_wrapper_gain import CHANCE, first_call, trusted
+from ....report import Report, Suggestion, VariantReport
+from ....report.measurements.deployment import BLOCKS, NESTED, WHOLE, DeployWay
+from ....report.problem import STUDY_FAILED
+from ....report.units import duration
+from ...graphs.repeated_blocks import compile_each, repeated_blocks, written_path
+from ..cpp_wrapper_gain import CHANCE, first_call, trusted
+from ..time_breakdown import parts_of_call
 from .ranked_suggestion import Ranked
-from .time_breakdown import parts_of_call
 
 _SLOW_S = 3.0
 """If the first call is shorter than this, regional compilation is not suggested."""

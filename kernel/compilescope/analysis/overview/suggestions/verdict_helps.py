@@ -9,15 +9,15 @@ from typing import Any
 
 import msgspec
 
-from ...report import Graph, Help, Report, VariantReport
-from ...report.measurements.timings import Bound
-from ...report.variant import Variant
-from ..figures.speedups import between
-from ..settings.effective_choices import tunable_products
-from ..settings.variant_code import code_of
-from .cpp_wrapper_gain import is_too_small
+from ....report import Graph, Help, Report, VariantReport
+from ....report.measurements.timings import Bound
+from ....report.variant import Variant
+from ...figures.speedups import between
+from ...settings.effective_choices import tunable_products
+from ...settings.variant_code import code_of
+from ..cpp_wrapper_gain import is_too_small
+from ..time_breakdown import parts_of_call
 from .lower_precision import faster_products, is_native
-from .time_breakdown import parts_of_call
 
 _LARGE = 0.2
 """The share of a call from which on a layer is mentioned."""

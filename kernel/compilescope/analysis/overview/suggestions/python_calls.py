@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...report import Count, Crossing, Report, Suggestion, VariantReport
+from ....report import Count, Crossing, Report, Suggestion, VariantReport
 from .ranked_suggestion import Ranked
 
 _SHOWN = 2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ...report import Suggestion
+from ....report import Suggestion
 
 
 class Ranked(NamedTuple):

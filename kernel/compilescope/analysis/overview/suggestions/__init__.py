@@ -1,0 +1,1 @@
+"""What to change, with the gain, the code and the reason."""
