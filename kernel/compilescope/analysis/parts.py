@@ -70,16 +70,14 @@ class PartFailures:
 
     def remove(self, compilation_id: str) -> None:
         """Remove a compilation, to analyze it again with further records."""
-        for cause in self._causes.values():
+        for key, cause in list(self._causes.items()):
             cause.compilations.pop(compilation_id, None)
+            if not cause.compilations:
+                del self._causes[key]
 
     def problems(self) -> list[Problem]:
         """One problem for each cause, however many compilations have it."""
-        return [
-            _problem_of(cause, list(cause.compilations))
-            for cause in self._causes.values()
-            if cause.compilations
-        ]
+        return [_problem_of(cause, list(cause.compilations)) for cause in self._causes.values()]
 
 
 _collected: ContextVar[PartFailures | None] = ContextVar("compilescope_part_failures", default=None)
