@@ -42,30 +42,40 @@ export class SweepView extends ReportView<readonly VariantReport[]> {
     deployed: readonly VariantReport[]
   ): IEmpty | null {
     const { model, trans } = this;
-    if (!model.isLive && model.sweep === null && deployed.length === 0) {
+    const kind = model.report?.subject.kind;
+    if (kind === 'watch') {
       return {
-        what: trans.__('No comparison'),
-        why: model.isKept
-          ? trans.__('The kernel that could make one is gone.')
-          : trans.__('This report was saved without a comparison.'),
+        what: trans.__('A watched loop cannot be compared'),
+        why: trans.__(
+          'It runs once, as part of your own code, and its arguments are not kept.'
+        ),
         remedy: trans.__(
-          'Call %1 in a notebook.',
-          'compilescope.sweep(fn, args)'
+          'Put %1 at the top of a cell that makes the call.',
+          '%%compile'
         )
       };
     }
-    return model.report?.subject.kind === 'watch'
-      ? {
-          what: trans.__('A watched loop cannot be compared'),
-          why: trans.__(
-            'It runs once, as part of your own code, and its arguments are not kept.'
+    if (model.isLive || model.sweep !== null || deployed.length > 0) {
+      return null;
+    }
+    const sweep = 'compilescope.sweep(fn, args)';
+    return {
+      what: trans.__('No comparison'),
+      why: model.isKept
+        ? trans.__('The kernel that could make one is gone.')
+        : trans.__(
+            'This report was saved without a comparison of settings or of ways to deploy.'
           ),
-          remedy: trans.__(
-            'Put %1 at the top of a cell that makes the call.',
-            '%%compile'
-          )
-        }
-      : null;
+      // The calls of a trace and of a package ran elsewhere.
+      remedy:
+        kind === 'trace' || kind === 'package'
+          ? trans.__('Call %1 in a notebook.', sweep)
+          : trans.__(
+              'Call %1 in a notebook, or %2 for ways to deploy.',
+              sweep,
+              'compilescope.study(report, "deploy")'
+            )
+    };
   }
 
   protected override present(deployed: readonly VariantReport[]): JSX.Element {

@@ -46,10 +46,16 @@ describe('SweepView', () => {
     await view['load']();
     expect(model.loadSweep).toHaveBeenCalledTimes(1);
     expect(view['whyEmpty']([])?.why).toContain('is gone');
+    expect(view['whyEmpty']([])?.remedy).toBe(
+      'Call compilescope.sweep(fn, args) in a notebook, or compilescope.study(report, "deploy") for ways to deploy.'
+    );
     Object.assign(model, {
       isKept: false,
-      report: { trace: {}, variants: [] }
+      report: { subject: { kind: 'trace' }, trace: {}, variants: [] }
     });
+    expect(view['whyEmpty']([])?.remedy).toBe(
+      'Call compilescope.sweep(fn, args) in a notebook.'
+    );
     await view['load']();
     expect(model.loadSweep).toHaveBeenCalledTimes(1);
     view.dispose();
