@@ -1,6 +1,6 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { problem } from '../protocol/client';
-import { resumeRemedy } from '../words/jobs';
+import { whyNoCode } from '../words/jobs';
 import type { IChoice } from './artifacts';
 import type { ConnectionKind, Problem, ReportSummary } from './types';
 
@@ -79,14 +79,12 @@ function whyNoVariants(
       trans.__('It appears here as soon as torch has generated it.')
     );
   }
-  return (
-    report.problems.find(item => item.severity === 'error') ??
-    info(
-      trans.__('No code was generated for “%1”.', report.subject.name),
-      trans.__('Code generation was canceled.'),
-      resumeRemedy(isLive, trans)
-    )
-  );
+  const failure = report.problems.find(item => item.severity === 'error');
+  if (failure) {
+    return failure;
+  }
+  const { what, why, remedy } = whyNoCode(report, isLive, trans);
+  return info(what, why, remedy);
 }
 
 /**

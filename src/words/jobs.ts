@@ -55,15 +55,31 @@ export function canResume(job: JobState, subject: string | null): boolean {
 }
 
 /**
- * What continues work that was canceled, where nothing came of it.
+ * Why a report without errors has no variants, and what to do about it.
  *
- * @param isLive - Whether a kernel can take it up again.
+ * @param isLive - Whether a kernel can still generate code.
  */
-export function resumeRemedy(
+export function whyNoCode(
+  { sweep, subject }: Pick<ReportSummary, 'sweep' | 'subject'>,
   isLive: boolean,
   trans: TranslationBundle
-): string {
-  return isLive
-    ? trans.__('Press “Resume” above, or run the cell again.')
-    : trans.__('Run the cell again.');
+): { readonly what: string; readonly why: string; readonly remedy: string } {
+  return sweep !== null && !isLive
+    ? {
+        what: trans.__('The code of “%1” was not kept.', subject.name),
+        why: trans.__(
+          'A sweep keeps what it measured, not the code. The results are in the view “Compare & deploy”.'
+        ),
+        remedy: trans.__(
+          'For the code, call %1 in a notebook.',
+          'compilescope.inspect(fn, args)'
+        )
+      }
+    : {
+        what: trans.__('No code was generated for “%1”.', subject.name),
+        why: trans.__('Code generation was canceled.'),
+        remedy: isLive
+          ? trans.__('Press “Resume” above, or run the cell again.')
+          : trans.__('Run the cell again.')
+      };
 }

@@ -163,6 +163,17 @@ describe('whyNothing', () => {
     expect(stopped?.remedy).toContain('run the cell again');
     const ofFile = why('', none, false, false);
     expect(ofFile?.remedy).toBe('Run the cell again.');
+    const swept = why(
+      '',
+      {
+        ...none,
+        sweep: { id: 's', state: 'done', cells: 1, finished: 1 } as const
+      },
+      false,
+      false
+    );
+    expect(swept?.what).toBe('The code of “attend” was not kept.');
+    expect(swept?.why).toContain('Compare & deploy');
   });
 
   it('passes on the error of a report without variants', () => {

@@ -2,7 +2,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import { isActive } from '../../../model/jobs';
 import { isCompiled } from '../../../model/variants';
 import type { ISubjectModel } from '../../../interfaces/subject';
-import { resumeRemedy } from '../../../words/jobs';
+import { whyNoCode } from '../../../words/jobs';
 import type { ViewState } from './frame';
 
 /**
@@ -35,12 +35,7 @@ export function whyNothing(
       !variant &&
       !report.problems.some(problem => problem.severity === 'error')
     ) {
-      return {
-        kind: 'empty',
-        what: trans.__('No code was generated'),
-        why: trans.__('Code generation was canceled.'),
-        remedy: resumeRemedy(model.isLive, trans)
-      };
+      return { kind: 'empty', ...whyNoCode(report, model.isLive, trans) };
     }
     const problems = variant?.problems ?? report.problems;
     const failure = problems.find(problem => problem.severity === 'error');
