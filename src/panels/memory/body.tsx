@@ -11,10 +11,8 @@ import { figureOf, heightOf, MAX_BARS } from './figure';
 import { Layouts } from './layouts';
 import { Legend } from './legend';
 import type { IRow } from './rows';
-import { linesOf, rowsOf, stageOf } from './rows';
+import { largestFirst, linesOf, rowsOf, stageOf } from './rows';
 import { Summary } from './summary';
-
-const LARGEST_FIRST: Sort = { column: 'bytes', down: true };
 
 /**
  * The memory of a compilation's wrappers, one at a time.
@@ -31,7 +29,7 @@ export function MemoryBody(props: {
   const { memories, shown, context, origin } = props;
   const { model, trans } = context;
   const [place, setPlace] = React.useState(0);
-  const [sort, setSort] = React.useState<Sort>(LARGEST_FIRST);
+  const [sort, setSort] = React.useState<Sort>(null);
   const [chosen, setChosen] = React.useState<number | null>(null);
   const memory = memories[place] ?? memories[0];
   const numbers = numbersOf(memories);
@@ -123,7 +121,7 @@ export function MemoryBody(props: {
         <VirtualTable
           label={trans.__('Buffers')}
           columns={columns}
-          rows={sorted(rows, columns, sort)}
+          rows={sorted(largestFirst(rows), columns, sort)}
           keyOf={row => row.place}
           sort={sort}
           onSort={setSort}

@@ -1,4 +1,5 @@
 import type { Buffer, Memory } from '../../protocol/types';
+import { compareNumbers } from '../common';
 
 /**
  * A buffer in the table.
@@ -44,6 +45,18 @@ export function rowsOf(memory: Memory): readonly IRow[] {
       key: buffer.kind === 'input' ? '' : (memory.keys[buffer.born] ?? '')
     };
   });
+}
+
+/**
+ * The rows in the order of the table: the largest buffers first, after them the
+ * inputs, which the call does not allocate.
+ */
+export function largestFirst(rows: readonly IRow[]): readonly IRow[] {
+  const isInput = ({ buffer }: IRow) => Number(buffer.kind === 'input');
+  return [...rows].sort(
+    (a, b) =>
+      isInput(a) - isInput(b) || compareNumbers(b.buffer.bytes, a.buffer.bytes)
+  );
 }
 
 /**

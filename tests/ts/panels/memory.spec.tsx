@@ -42,7 +42,12 @@ const MEMORY: Memory = {
   keys: ['launch:inference:#1', 'launch:inference:#2', 'launch:inference:#3'],
   live_bytes: [1024, 2048, 1024],
   buffers: [
-    buffer('arg0_1', { kind: 'input', dies: 2, title: 'layers.0.weight' }),
+    buffer('arg0_1', {
+      kind: 'input',
+      dies: 2,
+      bytes: 2048,
+      title: 'layers.0.weight'
+    }),
     buffer('buf0'),
     buffer('buf1', { born: 1, dies: 1, bytes: 4096 }),
     buffer('buf2', {
@@ -156,11 +161,14 @@ describe('MemoryBody', () => {
     ]);
   });
 
-  it('lists the largest buffers first, inputs by their names in the model', () => {
-    const names = page
-      .all('.jp-Compilescope-tableRow > :first-child')
-      .map(element => element.textContent);
-    expect(names).toEqual(['buf1', 'buf2', 'layers.0.weight', 'buf0']);
+  it('lists the largest buffers first, then the inputs by their names in the model', () => {
+    const names = () =>
+      page
+        .all('.jp-Compilescope-tableRow > :first-child')
+        .map(element => element.textContent);
+    expect(names()).toEqual(['buf1', 'buf2', 'buf0', 'layers.0.weight']);
+    page.click(page.all('[role=columnheader] button')[0]);
+    expect(names().at(-1)).toBe('buf0');
   });
 
   it('takes names for text, and leads from a layout to its node', () => {

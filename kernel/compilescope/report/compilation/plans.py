@@ -136,7 +136,7 @@ class Memory(Struct):
     """Symbol → its value in the sizes."""
     how: str = ""
     peaks: list[MemoryPeak] = []
-    """The peak, what it would be without reuse and without fusion, and where it is reached."""
+    """The peak, where it is reached, and what it would be without reuse and without fusion."""
 
     @property
     def peak_step(self) -> int | None:
@@ -156,15 +156,20 @@ _TWICE = 1.95
 
 
 def memory_peaks(memory: Memory) -> list[MemoryPeak]:
-    """Return the peaks of a wrapper's memory in words, the actual one first."""
-    peaks = [
-        MemoryPeak(_PEAK, size(memory.peak_bytes), _PEAK_NOTE),
+    """Return the peaks of a wrapper's memory in words, the actual one and its launch first."""
+    peaks = [MemoryPeak(_PEAK, size(memory.peak_bytes), _PEAK_NOTE)]
+    step = memory.peak_step
+    if step is not None:
+        module = f", module {memory.peak_module}" if memory.peak_module else ""
+        text = f"launch {step}: {memory.steps[step]}{module}"
+        peaks.append(MemoryPeak("Reached in", text, "The first such launch, if there are several"))
+    peaks.append(
         MemoryPeak(
             "Without reuse",
             _compared_size(memory.peak_without_reuse_bytes, memory.peak_bytes),
             "If no buffer were reused, or freed before the end",
-        ),
-    ]
+        )
+    )
     if memory.peak_unfused_bytes is not None:
         peaks.append(
             MemoryPeak(
@@ -173,11 +178,6 @@ def memory_peaks(memory: Memory) -> list[MemoryPeak]:
                 _UNFUSED + _NO_COPIES * (memory.peak_unfused_bytes < memory.peak_bytes * _NOTABLE),
             )
         )
-    step = memory.peak_step
-    if step is not None:
-        module = f", module {memory.peak_module}" if memory.peak_module else ""
-        text = f"launch {step}: {memory.steps[step]}{module}"
-        peaks.append(MemoryPeak("Reached in", text, "The first such launch, if there are several"))
     return peaks
 
 

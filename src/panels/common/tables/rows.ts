@@ -66,6 +66,11 @@ export function useRows(options: {
     } else if (bottom > node.scrollTop) {
       node.scrollTop = bottom;
     }
+    revealInside(
+      scrollerAround(node),
+      node.getBoundingClientRect().top + headerHeight + top - node.scrollTop,
+      { headerHeight, rowHeight }
+    );
   };
   return {
     ref,
@@ -98,6 +103,43 @@ export function useRows(options: {
       return true;
     }
   };
+}
+
+/**
+ * The nearest element around another that scrolls it down.
+ */
+function scrollerAround(node: HTMLElement): HTMLElement | null {
+  const around = node.parentElement;
+  if (!around || around.scrollHeight <= around.clientHeight) {
+    return around && scrollerAround(around);
+  }
+  return /auto|scroll/.test(getComputedStyle(around).overflowY)
+    ? around
+    : scrollerAround(around);
+}
+
+/**
+ * Scroll an element around a table until it shows a row, below the table's header.
+ *
+ * @param top - Where the row begins in the window.
+ */
+function revealInside(
+  around: HTMLElement | null,
+  top: number,
+  { headerHeight, rowHeight }: { headerHeight: number; rowHeight: number }
+): void {
+  if (!around) {
+    return;
+  }
+  const { top: edge } = around.getBoundingClientRect();
+  // Positions have fractions of pixels, which scrolling rounds.
+  const above = Math.ceil(edge - (top - headerHeight));
+  const below = Math.ceil(top + rowHeight - (edge + around.clientHeight));
+  if (above > 0) {
+    around.scrollTop -= above;
+  } else if (below > 0) {
+    around.scrollTop += below;
+  }
 }
 
 /**

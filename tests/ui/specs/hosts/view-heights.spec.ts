@@ -9,6 +9,21 @@ test('has guards in sight in a low window', async ({ page }) => {
   await expect(guards.getByRole('treeitem').first()).toBeInViewport();
 });
 
+test('brings the buffers of the selected kernel into sight in a low window', async ({
+  page
+}) => {
+  await page.setViewportSize({ width: 640, height: 450 });
+  await page.goto(`${savePage('training')}#view=kernels`);
+  const kernels = page.getByRole('region', { name: 'Kernels' });
+  await kernels.getByRole('row').nth(1).click();
+  await page.getByRole('button', { name: 'More' }).click();
+  await page.getByRole('menuitem', { name: 'Memory' }).click();
+  const buffers = page.getByRole('grid', { name: 'Buffers' });
+  await expect(buffers.locator('.jp-mod-marked').first()).toBeInViewport({
+    ratio: 1
+  });
+});
+
 test('gives the selected kernel the height that the table leaves', async ({
   page
 }) => {
