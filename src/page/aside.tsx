@@ -1,9 +1,13 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { ReactWidget } from '@jupyterlab/ui-components';
 import * as React from 'react';
-import { Problems } from '../panels/sidebar/problems';
+import { Problems, problemsOf } from '../panels/sidebar/problems';
 import { signalsOf, stateOf } from '../panels/sidebar/state';
-import type { IPartProps, ISidebarActions } from '../panels/sidebar/types';
+import type {
+  IPartProps,
+  ISidebarActions,
+  ISidebarState
+} from '../panels/sidebar/types';
 import { Tiers } from '../panels/sidebar/tiers';
 import { Variants } from '../panels/sidebar/variants/variants';
 import { Verdict } from '../panels/sidebar/verdict';
@@ -25,7 +29,6 @@ export class Aside extends ReactWidget {
     this.addClass('jp-Compilescope-page-aside');
     this.addClass('jp-mod-folded');
     this.node.setAttribute('role', 'complementary');
-    this.node.setAttribute('aria-label', _trans.__('Variants and problems'));
     for (const signal of signalsOf(_model)) {
       signal.connect(this.update, this);
     }
@@ -42,6 +45,9 @@ export class Aside extends ReactWidget {
       variant => variant.median_us !== null
     );
     const isFolded = this.hasClass('jp-mod-folded');
+    const title = this._title(props.state);
+    this.node.setAttribute('aria-label', title);
+    const { number } = problemsOf(props.state);
     return (
       <>
         <button
@@ -50,8 +56,13 @@ export class Aside extends ReactWidget {
           aria-expanded={!isFolded}
           onClick={this._fold}
         >
-          <span aria-hidden="true">{isFolded ? '▴' : '▾'}</span>{' '}
-          {this._trans.__('Variants and problems')}
+          <span aria-hidden="true">{isFolded ? '▴' : '▾'}</span> {title}
+          {number > 0 && (
+            <>
+              {' '}
+              <span className="jp-Compilescope-count">{number}</span>
+            </>
+          )}
         </button>
         {hasVariants && <Variants {...props} />}
         {isTimed && <Verdict {...props} />}
@@ -59,6 +70,15 @@ export class Aside extends ReactWidget {
         <Problems {...props} />
       </>
     );
+  }
+
+  /**
+   * What the sidebar shows of such a report.
+   */
+  private _title({ report }: ISidebarState): string {
+    return report?.trace
+      ? this._trans.__('Processes and problems')
+      : this._trans.__('Variants and problems');
   }
 
   private _fold = (): void => {

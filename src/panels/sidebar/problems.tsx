@@ -4,14 +4,17 @@ import { ProblemCard } from '../common/states/problemCard';
 import { joined } from '../common/viewLink';
 import type { ViewTarget } from '../views';
 import { Section } from './section';
-import type { IPartProps } from './types';
+import type { IPartProps, ISidebarState } from './types';
 
 /**
- * What failed just now, then all problems of the report, the grave ones first; then
- * what costs time or is not as requested, each a link to the view that shows it whole.
+ * What failed just now, then all problems of the report, the grave ones first; and
+ * what costs time or is not as requested.
  */
-export function Problems({ state, actions, trans }: IPartProps): JSX.Element {
-  const { report, job, problem } = state;
+export function problemsOf({ report, job, problem }: ISidebarState): {
+  readonly entries: readonly ListedProblem[];
+  readonly counts: readonly Count[];
+  readonly number: number;
+} {
   const listed = report?.listed_problems ?? [];
   const entries: ListedProblem[] = [
     ...(problem ? [{ problem, variants: [] }] : []),
@@ -29,7 +32,15 @@ export function Problems({ state, actions, trans }: IPartProps): JSX.Element {
   const counts = (report?.overview?.counts ?? []).filter(
     count => count.warning
   );
-  const number = entries.length + counts.length;
+  return { entries, counts, number: entries.length + counts.length };
+}
+
+/**
+ * The problems, and what costs time, each a link to the view that shows it whole.
+ */
+export function Problems({ state, actions, trans }: IPartProps): JSX.Element {
+  const { report } = state;
+  const { entries, counts, number } = problemsOf(state);
   return (
     <Section name="problems" title={trans.__('Problems')} count={number}>
       {number === 0 ? (
