@@ -335,7 +335,12 @@ function timeColumns(
       '66px',
       940,
       time => time.operations_per_s,
-      (_, rate) => formatQuantity(rate)
+      (_, rate) =>
+        rate === 0 ? (
+          <AbsentValue why={trans.__('No arithmetic is estimated')} />
+        ) : (
+          formatQuantity(rate)
+        )
     )
   };
 }

@@ -117,23 +117,27 @@ export function Details(props: {
             trans={trans}
           />
         </Fact>
-        <Fact label={trans.__('Operations')}>
-          <Estimate
-            value={row.operations.value}
-            of={sumText(row.operations, formatQuantity, trans)}
-            format={formatQuantity}
-            why={kernel.absent.estimated_operations ?? unknown}
-            trans={trans}
-          />
-        </Fact>
-        <Fact label={trans.__('Operations per byte')}>
-          <Estimate
-            value={row.intensity}
-            format={formatQuantity}
-            why={unknown}
-            trans={trans}
-          />
-        </Fact>
+        {row.operations.value !== 0 && (
+          <>
+            <Fact label={trans.__('Operations')}>
+              <Estimate
+                value={row.operations.value}
+                of={sumText(row.operations, formatQuantity, trans)}
+                format={formatQuantity}
+                why={kernel.absent.estimated_operations ?? unknown}
+                trans={trans}
+              />
+            </Fact>
+            <Fact label={trans.__('Operations per byte')}>
+              <Estimate
+                value={row.intensity}
+                format={formatQuantity}
+                why={unknown}
+                trans={trans}
+              />
+            </Fact>
+          </>
+        )}
         {symbols.length > 0 && (
           <Fact label={trans.__('Estimated for')}>
             <code>

@@ -4,6 +4,7 @@ import { AbsentValue, compareNumbers } from '../common';
 import { formatBytes, formatCount } from '../../words/format';
 import type { ColumnChange } from '../common/tables/declared';
 import { Estimate } from '../common/estimate';
+import { noOperatorText } from './phrases';
 import type { IRow } from './rows';
 
 /**
@@ -19,7 +20,6 @@ export function fusionColumns(
   },
   trans: TranslationBundle
 ): Record<'fused' | 'saved', ColumnChange<IRow>> {
-  // One that only prepares values for another has no whole operator in it.
   const fused = ({ kernel }: IRow) => kernel.fusion?.nodes || null;
   // A library's kernel is one operator: there is nothing to fuse.
   const saved = ({ kernel }: IRow) =>
@@ -27,7 +27,7 @@ export function fusionColumns(
   const why = ({ kernel }: IRow) =>
     (kernel.fusion ? kernel.fusion.why : kernel.absent.fusion) ||
     (kernel.fusion?.nodes === 0
-      ? trans.__('No whole operator is in it')
+      ? noOperatorText(trans)
       : trans.__('Unknown for this kernel'));
   return {
     fused: {

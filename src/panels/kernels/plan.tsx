@@ -3,6 +3,7 @@ import * as React from 'react';
 import type { Baked, Kernel } from '../../protocol/types';
 import { formatBytes } from '../../words/format';
 import { Fact } from '../common';
+import { noOperatorText } from './phrases';
 
 /**
  * At most so many constants are listed.
@@ -27,7 +28,8 @@ export function Plan(props: {
     <div>
       <h4>{trans.__('Plan')}</h4>
       <dl className="jp-Compilescope-kernelPlan">
-        {fusion && (
+        {fusion?.nodes === 0 && <Fact label="">{noOperatorText(trans)}</Fact>}
+        {fusion !== null && fusion.nodes > 0 && (
           <Fact label={trans.__('Fused')}>
             {trans._n('%1 operator', '%1 operators', fusion.nodes)}
             {fusion.kind && `, ${fusion.kind}`}

@@ -293,6 +293,25 @@ describe('KernelsBody', () => {
     jest.restoreAllMocks();
   });
 
+  it('says what a kernel without operators does, without figures of none', () => {
+    const fusion = {
+      ...{ nodes: 0, saved_bytes: null, saved: [] },
+      ...{ kind: 'layout', why: '' }
+    };
+    model.selection = selection({ kernel: 'cpp_fused_0' });
+    show([
+      kernelOf('cpp_fused_0', {
+        fusion,
+        launches: [launch('python', 12, { estimated_operations: 0 })]
+      })
+    ]);
+    const [details] = page.all('.jp-Compilescope-kernel');
+    expect(details.textContent).toContain(
+      'It computes no operator, only changes a layout'
+    );
+    expect(details.textContent).not.toMatch(/Fused|Operations|0 operators/);
+  });
+
   it('marks kernels with TMA descriptors and lists these', () => {
     const descriptor: Descriptor = {
       name: 'a_desc',

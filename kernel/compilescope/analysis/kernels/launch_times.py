@@ -153,7 +153,8 @@ def _text(time: LaunchTime) -> str:
             cached = " (served from a cache)" if (share or 0.0) > 1 else ""
             of_peak = _of_peak(share, f"of peak bandwidth{cached}")
         lines.append(f"{quantity(time.bytes_per_s, 'B')}/s{of_peak}")
-    if time.operations_per_s is not None:
+    # A kernel that only copies has none.
+    if time.operations_per_s:
         of_peak = _of_peak(time.compute_share, "of peak arithmetic")
         lines.append(f"{quantity(time.operations_per_s, 'FLOP')}/s{of_peak}")
     return "\n".join([*lines, *filter(None, [time.how])])

@@ -39,6 +39,12 @@ def test_a_launch_is_described_with_all_that_was_measured_and_the_nearer_peak() 
     assert kernel.time.text == time.text
 
 
+def test_a_launch_without_arithmetic_has_no_rate_of_it() -> None:
+    copy = LaunchTime(us=12, calls=50, bytes_per_s=8.2e9, operations_per_s=0.0, compute_share=0.0)
+    kernel_of(launch(copy))
+    assert copy.text.splitlines() == ["12.0 µs, measured over 50 calls", "8.2 GB/s"]
+
+
 def test_a_launch_faster_than_the_memory_read_from_a_cache() -> None:
     fast, plain = LaunchTime(us=1, bandwidth_share=6.75), LaunchTime(us=1)
     kernel_of(launch(fast), launch(plain))
