@@ -89,10 +89,7 @@ export function firstCallAgainstLatency(
   return (theme, { width, height }) => ({
     traces: [
       ...allSeries.map((name, place) =>
-        frontOf(
-          points.filter(({ series }) => series === name),
-          colorOf(place, theme)
-        )
+        lineOf(frontOf(points, name), colorOf(place, theme))
       ),
       ...allSeries.flatMap((name, place) =>
         pointsOf(
@@ -133,16 +130,23 @@ function colorOf(place: number, { series }: IChartTheme): string {
   return series[place % series.length];
 }
 
-function frontOf(points: readonly IPoint[], color: string): ITrace {
-  const front = points
-    .filter(({ isFront }) => isFront)
+/**
+ * The points of a series that its line joins, from left to right.
+ */
+function frontOf(points: readonly IPoint[], series: string): IPoint[] {
+  return points
+    .filter(point => point.series === series && point.isFront)
     .sort((a, b) => a.x - b.x);
+}
+
+function lineOf(front: readonly IPoint[], color: string): ITrace {
   return {
     type: 'scatter',
     mode: 'lines',
     x: front.map(({ x }) => x),
     y: front.map(({ y }) => y),
-    // What is as good as a step says: in between there is nothing to be had.
+    // What is as good as a step says: in between there is nothing to be had. Names
+    // stay off its steps: see `stepsOf`.
     line: { color: withOpacity(color, 0.55), width: 2, shape: 'hv' },
     hoverinfo: 'skip'
   };
@@ -194,7 +198,8 @@ const MAX_NAMED = 16;
 
 /**
  * Names of the points, the best first; of many points, or of several series, only of
- * the best. A name that would lie on another is left out, and is told by who hovers.
+ * the best. A name that would lie on another, on a point or on a line is left out;
+ * hovering shows it.
  */
 function namesOf(
   points: readonly IPoint[],
@@ -212,6 +217,11 @@ function namesOf(
   );
   const taken: IBox[] = points.map(point =>
     boxAround(x(point.x), y(point.y), 12, 8)
+  );
+  const steps = allSeries.flatMap(series =>
+    stepsOf(
+      frontOf(points, series).map(point => [x(point.x), y(point.y)] as const)
+    )
   );
   const isRoomy = allSeries.length === 1 && points.length <= MAX_NAMED;
   const named = points
@@ -233,11 +243,14 @@ function namesOf(
         middle: x(point.x) + (isToRight ? wide / 2 + 4 : -wide / 2 - 4)
       }))
       .find(({ middle, side }) => {
-        const box = boxAround(middle, y(point.y) + side * 15, wide / 2 + 4, 7);
+        const height = y(point.y) + side * 15;
+        const box = boxAround(middle, height, wide / 2, 7);
+        const apart = boxAround(middle, height, wide / 2 + 4, 7);
         return (
-          middle - wide / 2 > -MARGIN.l / 2 &&
-          middle + wide / 2 < plot + MARGIN.r &&
-          taken.every(other => !overlap(box, other))
+          box.left > -MARGIN.l / 2 &&
+          box.right < plot + MARGIN.r &&
+          taken.every(other => !overlap(apart, other)) &&
+          steps.every(step => !overlap(box, step))
         );
       });
     if (place === undefined) {
@@ -283,6 +296,26 @@ function overlap(a: IBox, b: IBox): boolean {
   return (
     a.left < b.right && b.left < a.right && a.low < b.high && b.low < a.high
   );
+}
+
+/**
+ * The steps of a line through points, each as a box around it: to the right, then up
+ * or down.
+ */
+function stepsOf(points: readonly (readonly [number, number])[]): IBox[] {
+  const wide = 2;
+  return points.slice(1).flatMap(([x, y], index) => {
+    const [x0, y0] = points[index];
+    return [
+      { left: x0, right: x, low: y0 - wide, high: y0 + wide },
+      {
+        left: x - wide,
+        right: x + wide,
+        low: Math.min(y, y0),
+        high: Math.max(y, y0)
+      }
+    ];
+  });
 }
 
 /**

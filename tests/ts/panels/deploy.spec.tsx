@@ -177,6 +177,28 @@ it('names dominated points too where there is room', () => {
   expect(namesOf([...points, other])).not.toContain('dominated');
 });
 
+it('places names off the line through the best points', () => {
+  const { trans } = contextOf(new ViewModel());
+  const theme = { series: ['blue'] } as unknown as IChartTheme;
+  const point = (name: string, firstCall: number, latency: number) => ({
+    ...{ id: name, name, series: '', hover: '', isBest: false, isRight: true },
+    ...{ firstCall, latency, isFront: name !== 'dominated' }
+  });
+  // The line arrives just above "later", from its left.
+  const make = firstCallAgainstLatency(
+    [point('first', 1, 1.15), point('later', 5, 1), point('dominated', 3, 3)],
+    null,
+    trans
+  );
+  const { layout } = make(theme, { width: 600, height: 280 });
+  const names = layout!.annotations as { text: string; yshift: number }[];
+  expect(names.map(({ text, yshift }) => [text, Math.sign(yshift)])).toEqual([
+    ['first', 1],
+    ['later', -1],
+    ['dominated', 1]
+  ]);
+});
+
 function way(name: string, change: Partial<DeployWay>): DeployWay {
   return {
     name,
