@@ -4,6 +4,7 @@ import {
   chooseCompilation,
   chooseSides,
   isCompiled,
+  isOnlyForTargets,
   placeVariant
 } from './variants';
 
@@ -78,16 +79,24 @@ export class Shown {
   }
 
   /**
-   * Put variants that were asked for together beside each other.
+   * Put variants that were asked for together beside each other, as the report says.
    */
   placeAll(variants: readonly VariantSummary[]): void {
     const compiled = variants.filter(isCompiled);
-    if (compiled.length < 2 || !this._report) {
+    if (!this._report || compiled.length === 0) {
+      return;
+    }
+    const { sides } = this._report;
+    // Code for a target stands beside what was measured, which has no estimates.
+    const isBesideOther =
+      (this._find(sides.left)?.median_us ?? null) !== null &&
+      compiled.some(({ name }) => name === sides.right) &&
+      isOnlyForTargets(compiled);
+    if (compiled.length < 2 && !isBesideOther) {
       compiled.forEach(variant => this.place(variant));
       return;
     }
     // The report chose among these.
-    const { sides } = this._report;
     this._chosen = sides;
     this._change({ sides, variant: sides.left });
   }

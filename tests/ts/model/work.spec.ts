@@ -292,6 +292,30 @@ describe('The work of a SubjectModel', () => {
       expect(model.selectedVariants.left).toBe('python');
     });
 
+    it('keeps what was measured beside the code for a target', async () => {
+      const target = variantSummary('python on H100', { target: 'H100' });
+      const sides = { left: 'python', right: target.name };
+      connection.event.emit({
+        event: 'subjects_changed',
+        data: { subjects: [subjectSummary('f', 2)], focus: 'f', offer: null }
+      });
+      connection.event.emit({
+        event: 'report_changed',
+        data: { subject: 'f', revision: 3, variant: null }
+      });
+      const variants = [
+        variantSummary('python', {}, { median_us: 50 }),
+        variantSummary('cpp', { cpp_wrapper: true }, { median_us: 40 }),
+        target
+      ];
+      await connection.answer(
+        'get_report',
+        report('f', { revision: 3, variants, asked: [target.name], sides })
+      );
+      expect(model.selectedVariants).toEqual(sides);
+      expect(model.variant).toBe('python');
+    });
+
     it('turns to a variant of the table', () => {
       model.showVariant('cpp');
       expect(model.requested.cpp_wrapper).toBe(true);

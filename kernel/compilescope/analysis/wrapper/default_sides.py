@@ -15,6 +15,7 @@ def default_sides(variants: Sequence[VariantReport], asked: Collection[str] = ()
 
     Left is the first Python wrapper, right what `other_side` names. Variants of the call come
     before records of the cell's own compilations, and those that compiled before those that failed.
+    What was measured stays left of the requested code for a target, whose times are estimates.
 
     Parameters
     ----------
@@ -26,12 +27,20 @@ def default_sides(variants: Sequence[VariantReport], asked: Collection[str] = ()
     """
     ranked = _ranked(variants)
     requested = [variant for variant in ranked if variant.name in asked]
+    measured = [variant for variant in ranked if variant.timing is not None]
+    targets = {variant.requested.target for variant in requested}
+    if measured and len(targets) == 1 and None not in targets:
+        return Sides(left=_left(measured).name, right=_left(requested).name)
     ranked = requested if len(requested) > 1 else ranked
     if not ranked:
         return Sides()
-    left = next((variant for variant in ranked if not has_cpp_wrapper(variant)), ranked[0])
+    left = _left(ranked)
     right = other_side(ranked, left) or left
     return Sides(left=left.name, right=right.name)
+
+
+def _left(variants: Sequence[VariantReport]) -> VariantReport:
+    return next((variant for variant in variants if not has_cpp_wrapper(variant)), variants[0])
 
 
 def other_side(variants: Sequence[VariantReport], variant: VariantReport) -> VariantReport | None:

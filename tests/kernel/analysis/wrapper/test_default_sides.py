@@ -11,7 +11,7 @@ from compilescope.analysis.wrapper.default_sides import (
     other_side,
     other_wrapper,
 )
-from compilescope.report import Code, Compilation, Variant, VariantReport
+from compilescope.report import Code, Compilation, Timing, Variant, VariantReport
 
 
 def variant(name: str, *, failed: bool = False, recorded: bool = False, **settings: Any):
@@ -71,6 +71,18 @@ CELL_WITH_CPP.compilations = [Compilation(id="0/0", code=Code(cpp="void call() {
 def test_the_default_sides(variants: list[VariantReport], left: str, right: str) -> None:
     sides = default_sides(variants)
     assert (sides.left, sides.right) == (left, right)
+
+
+def test_what_was_measured_stays_beside_code_for_a_target() -> None:
+    measured = variant("python")
+    measured.timing = Timing(median_us=50.0, interval_us=(49.0, 51.0), samples_us=[50.0])
+    variants = [measured, CPP, H100, CPP_H100, MI300X]
+    for asked in (["python on h100"], ["python on h100", "cpp on h100"]):
+        sides = default_sides(variants, asked)
+        assert (sides.left, sides.right) == ("python", "python on h100")
+    # Two targets are compared with each other.
+    sides = default_sides(variants, ["python on h100", "python on mi300x"])
+    assert (sides.left, sides.right) == ("python on h100", "python on mi300x")
 
 
 def test_two_variants_of_the_last_inspection_are_shown() -> None:
