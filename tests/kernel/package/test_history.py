@@ -120,9 +120,13 @@ def test_a_cell_shows_the_time_within_a_step_and_nothing_once_it_has_ended(
     assert len(shown) == count
 
 
-def test_a_second_job_in_a_cell_goes_on_with_the_time_of_the_first() -> None:
+def test_a_second_job_in_a_cell_goes_on_with_the_time_of_the_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clock = types.SimpleNamespace(monotonic=lambda: 1000.0)
+    monkeypatch.setattr(progress, "time", clock)
     line = progress.Line()
-    began = time.monotonic() - 125.5
+    began = clock.monotonic() - 125.5
     line.show(Progress(step="timing", began=began, usual=UsualDuration(about_s=400, longest_s=450)))
     later = Progress(
         step="layers", began=began + 120, usual=UsualDuration(about_s=20, longest_s=20)

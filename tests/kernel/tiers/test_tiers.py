@@ -89,7 +89,22 @@ def test_what_another_backend_compiles_has_no_tiers_and_says_so(backend: str) ->
     assert cs.tiers(torch.compile(torch.nn.ReLU(), backend="compilescope")).why == ""
 
 
-def test_a_graph_swaps_after_a_check_and_serves_at_once_in_the_next_process() -> None:
+@pytest.fixture
+def may_build(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+    """Nothing is built until it is set, however long a call takes before."""
+    event, start = threading.Event(), runner.run
+
+    def run_later(*args: Any, **kwargs: Any) -> Any:
+        assert event.wait(600)
+        return start(*args, **kwargs)
+
+    monkeypatch.setattr(runner, "run", run_later)
+    return event
+
+
+def test_a_graph_swaps_after_a_check_and_serves_at_once_in_the_next_process(
+    may_build: threading.Event,
+) -> None:
     compiled = cs.tiered(counted)
     x, count = torch.randn(32, 8), torch.zeros(())
     assert str(cs.tiers(compiled)) == "no graph has tiers yet"
@@ -98,6 +113,7 @@ def test_a_graph_swaps_after_a_check_and_serves_at_once_in_the_next_process() ->
     now = cs.tiers(compiled)
     assert serving(now) == {"inference": "python"}
     assert now[0].tiers[1].state in ("waits", "builds")
+    may_build.set()
 
     ready = settled(compiled)
     assert ready[0].tiers[1].state == "checks", ready
@@ -312,7 +328,7 @@ def test_a_graph_that_communicates_is_not_called_twice() -> None:
 
 
 @pytest.mark.usefixtures("nothing_built")
-def test_a_fork_keeps_the_tier_that_it_has() -> None:
+def test_a_fork_keeps_the_tier_that_it_has(may_build: threading.Event) -> None:
     compiled, x = cs.tiered(subject), X
     expected = compiled(x)
     # Before it is built, in a child: nothing is built for that one.
@@ -320,6 +336,7 @@ def test_a_fork_keeps_the_tier_that_it_has() -> None:
         True,
         ("python", "unwanted"),
     ]
+    may_build.set()
     settled(compiled)
     compiled(x)
     settled(compiled)
@@ -350,15 +367,8 @@ def test_a_fork_compiles_although_another_thread_held_torchs_lock() -> None:
         assert in_child(lambda: [compile_lock._is_owned()]) == [True]
 
 
-def test_a_fork_deletes_nothing_of_a_graph_that_is_built(monkeypatch: pytest.MonkeyPatch) -> None:
-    has_forked, start = threading.Event(), runner.run
+def test_a_fork_deletes_nothing_of_a_graph_that_is_built(may_build: threading.Event) -> None:
     told: list[int] = []
-
-    def run_after_fork(*args: Any, **kwargs: Any) -> Any:
-        assert has_forked.wait(600)
-        return start(*args, **kwargs)
-
-    monkeypatch.setattr(runner, "run", run_after_fork)
     stop = observers.observe(lambda graph: told.append(graph.number))
     x = X
     # What torch does not cache is in a folder that is removed as soon as nobody needs it.
@@ -367,7 +377,7 @@ def test_a_fork_deletes_nothing_of_a_graph_that_is_built(monkeypatch: pytest.Mon
         expected = compiled(x)
     before = len(told)
     assert in_child(lambda: (state(compiled), len(told))) == [("python", "unwanted"), before]
-    has_forked.set()
+    may_build.set()
     settled(compiled)
     assert torch.equal(compiled(x), expected)
     settled(compiled)

@@ -50,7 +50,7 @@ test('tiers are followed and pinned in the panel, and kept in a page', async ({
     await expect(graph).toContainText(
       /C\+\+ wrapper: built in .* s, swapped in after .* s/
     );
-    await expect(graph).toContainText(/µs → .*µs per call/);
+    await expect(graph).toContainText(/[µm]s → .*[µm]s per call/);
   });
 
   await test.step('a switch keeps the Python wrapper, and ends that', async () => {
