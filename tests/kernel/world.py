@@ -131,13 +131,18 @@ def _children() -> list[int]:
         alive = sorted(
             child.pid
             for child in psutil.Process().children()
-            if child.pid not in warm
-            and child.status() != psutil.STATUS_ZOMBIE
-            and not _is_helper(child)
+            if child.pid not in warm and not _has_ended(child) and not _is_helper(child)
         )
         if not alive or time.monotonic() > deadline:
             return alive
         time.sleep(0.05)
+
+
+def _has_ended(child: psutil.Process) -> bool:
+    try:
+        return child.status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
 
 
 def _is_helper(child: psutil.Process) -> bool:

@@ -116,7 +116,10 @@ def test_what_fell_back_to_eager_is_counted_and_a_problem(tmp_path: Path) -> Non
 EXIT_WORK = """
 import atexit, sys, threading, time
 atexit.register(print, "exit handler")
-threading.Thread(target=lambda: (time.sleep(0.2), print("thread ended"))).start()
+ran = threading.Event()
+threading.Thread(target=lambda: (ran.wait(), time.sleep(0.2), print("thread ended"))).start()
+print("ran")
+ran.set()
 """
 
 
@@ -133,7 +136,7 @@ threading.Thread(target=lambda: (time.sleep(0.2), print("thread ended"))).start(
 def test_however_a_script_ends_it_ends_so_and_is_reported(
     tmp_path: Path, ending: str, status: int
 ) -> None:
-    (tmp_path / "train.py").write_text(f"{EXIT_WORK}\nprint('ran')\n{ending}\n")
+    (tmp_path / "train.py").write_text(f"{EXIT_WORK}\n{ending}\n")
     plain = subprocess.run(
         [sys.executable, "train.py"], cwd=tmp_path, capture_output=True, text=True
     )

@@ -17,6 +17,7 @@ import pytest
 from compilescope.checks import (
     caches,
     compiler,
+    context,
     environment,
     headers,
     notebook,
@@ -41,8 +42,17 @@ def check_context(tmp_path: Path) -> CheckContext:
     return CheckContext(folder=tmp_path)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def patience() -> Iterator[None]:
+    """A busy machine takes its time: no process of a check has a limit that could end it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(context, "CHILD_S", 600.0)
+        patch.setitem(Examination.__init__.__kwdefaults__, "limit_s", 1200.0)
+        yield
+
+
 @pytest.fixture(scope="module")
-def whole() -> Checkup:
+def whole(patience: None) -> Checkup:
     return cs.doctor()
 
 
