@@ -319,7 +319,7 @@ def test_sizes_that_the_user_s_code_saw_do_not_reach_an_inspection() -> None:
 def test_patches_are_gone_when_several_threads_generated_at_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("compilescope.session.panel_jobs.PATIENCE_S", 60.0)
+    monkeypatch.setattr("compilescope.session.panel_jobs.PATIENCE_S", 600.0)
     session = Session()
     report = session.inspect(subjects.plain, (torch.randn(4, 8),), run=False)
     before = vars(GraphLowering)["compile_to_module"]

@@ -46,7 +46,8 @@ def test_a_cell_is_compiled_cold_measured_and_compared(sweep: Sweep) -> None:
     assert cell.timing.initial_state == "unchanged"
     assert cell.compile_time is not None
     assert cell.compile_time.cold
-    assert cell.compile_time.parts["cpp_build"] > 0.1, "nothing was in its caches"
+    made = {"code_generation", "cpp_build"}
+    assert made <= cell.compile_time.parts.keys(), "nothing was in its caches"
     assert cell.accurate
     assert cell.throughput_per_s == pytest.approx(8e6 / cell.timing.median_us)
     assert cell.arguments == ["x: float32[8] cpu"]
