@@ -30,7 +30,7 @@ from ..capture.parse_log import (
 )
 from ..capture.record_heads import ARTIFACT_NAME, FEW_HEADS, Block, Blocks, Head, decode_head
 from ..capture.records import NO_COMPILE_ID, Record
-from ..report import Break, Compilation, Environment, Problem, SourceLine
+from ..report import Break, Compilation, Environment, Guard, Problem, SourceLine
 from .unique_compile_ids import UniqueCompileIds
 
 REDUCED = (
@@ -50,6 +50,9 @@ _OUTLINED = {
     "dynamo_error",
 }
 """The records that an outline is made of, besides those of caches."""
+_GUARDS = "dynamo_cpp_guards_str"
+_OF_RECOMPILES = {"create_symbol", _GUARDS}
+"""Read of recompiles alone: they have the new values, which torch's reasons may lack."""
 _BEGIN_INDUCTOR = {"fx_graph_runnable", "before_post_grad_graph"}
 """The first records of Inductor. After those of a forward they are a backward's."""
 _OF_PROCESS = {"torch_version", "fx_graph_runnable"}
@@ -63,6 +66,7 @@ class _Kind(NamedTuple):
     """The artifact's, else the event's."""
     is_outlined: bool
     of_process: bool
+    of_recompile: bool
     has_text: bool
 
 
@@ -73,6 +77,7 @@ def _kind(event: bytes, artifact: bytes) -> _Kind:
         name=name,
         is_outlined=name in _OUTLINED or _CACHE.match(name) is not None,
         of_process=name in METRICS or name in _OF_PROCESS,
+        of_recompile=name in _OF_RECOMPILES,
         # The details of a cache hit or miss take megabytes: they are read with the compilation.
         has_text=not name.endswith(("_cache_hit", "_cache_miss")),
     )
@@ -110,6 +115,10 @@ class _MetricsHead(Head):
     bwd_compilation_metrics: Metrics | None = None
 
 
+class _SymbolHead(msgspec.Struct):
+    create_symbol: dict[str, Any] = {}
+
+
 _decode_metrics = msgspec.json.Decoder(_MetricsHead).decode
 
 
@@ -137,6 +146,8 @@ class Events(msgspec.Struct):
     """None if records were read since it was made."""
     names: set[str] = set()
     """The records' names."""
+    guards: list[Guard] = []
+    """Of a recompile, those on what its reasons name."""
     has_failure: bool = False
     """Whether one of the records `reports_failure`."""
     figures: dict[str, dict[str, Any]] = {}
@@ -153,9 +164,21 @@ class Events(msgspec.Struct):
             self.in_backward = False
         self.has_failure = self.has_failure or reports_failure(record)
 
+    def add_guards(self, record: Record) -> None:
+        """Read the guards of a recompile, of which few are kept."""
+        from .new_values import guards_of_failed  # most compilations are no recompiles
+
+        reasons = [reason.payload for reason in self.records if reason.name == "recompile_reasons"]
+        self.guards = guards_of_failed(record.payload or "", filter(None, reasons))
+
     def metrics(self, event: str) -> dict[str, Any]:
         """Torch's figures of the forward or of the backward; empty where they are not logged."""
         return self.figures.get(event, {})
+
+    @property
+    def is_recompile(self) -> bool:
+        """Whether torch said why it compiled the frame again."""
+        return "recompile_reasons" in self.names
 
     @property
     def is_done(self) -> bool:
@@ -328,7 +351,8 @@ class Outlines:
             if kind.name in _BEGIN_INDUCTOR and events.is_done:
                 events.in_backward = True
         of_process = kind.of_process and kind.name not in self._process
-        if not of_process and not kind.is_outlined:
+        of_recompile = kind.of_recompile and events is not None and events.is_recompile
+        if not of_process and not kind.is_outlined and not of_recompile:
             return
         name = kind.name if event != b"artifact" else "artifact"
         record = Record(
@@ -341,7 +365,9 @@ class Outlines:
         )
         if of_process:
             self._process[kind.name] = record
-        if kind.is_outlined and events is not None:
+        if events is not None and of_recompile and kind.name == _GUARDS:
+            events.add_guards(record)
+        elif events is not None and (kind.is_outlined or of_recompile):
             events.add(record)
             if self._shift_s is None:
                 self._set_clock(events)
@@ -352,6 +378,9 @@ class Outlines:
             return {event: msgspec.structs.asdict(getattr(head, event) or Metrics())}
         if event == "artifact":
             return {event: {"name": name}}
+        if event == "create_symbol":
+            symbol: dict[str, Any] = msgspec.json.decode(text, type=_SymbolHead).create_symbol
+            return {event: {key: symbol.get(key) for key in ("symbol", "val", "source")}}
         if event == "dynamo_start" or event in FAKE_KERNELS:
             named: dict[str, Any] = name_files(msgspec.json.decode(text), self._names)
             return named
@@ -418,8 +447,10 @@ def _outline(events: Events, frame: SourceLine | None, shift_s: float) -> Compil
             # Neither this nor the caches are in each log.
             from ..analysis.guards.reasons.logged_reasons import parse_recompile
             from ..analysis.guards.reasons.recompile_words import add_causes
+            from .new_values import add_failures
 
             compilation.recompile = parse_recompile(record.payload, files_of(records))
+            add_failures(compilation, records, events.guards)
             add_causes(compilation)
         elif record.event == "artifact" and name not in _OUTLINED:
             from ..analysis.phases.caches import parse_cache

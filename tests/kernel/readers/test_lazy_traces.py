@@ -6,6 +6,7 @@ import gzip
 import hashlib
 import io
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -459,3 +460,39 @@ def test_what_a_log_ends_in_is_named(tmp_path: Path) -> None:
     assert [problem.what for problem in cs.read_trace(file).problems] == [ends_within]
     with Trace(file, whole=False) as growing:
         assert summary_of(growing).problems == []
+
+
+def test_an_outline_has_the_new_values_of_a_recompile(tmp_path: Path) -> None:
+    reasons = "0/0: rate == 0.1  # return x * rate\n0/0: mode == 'a'  # if mode == 'a'"
+    guards = (
+        "TREE_GUARD_MANAGER:\n"
+        "+- RootGuardManager\n"
+        "| +- GuardManager: source=L['mode'], type=<class 'str'>\n"
+        "| | +- EQUALS_MATCH: L['mode'] == 'b'\n"
+        "| +- GuardManager: source=L['other'], type=<class 'int'>\n"
+        "| | +- EQUALS_MATCH: L['other'] == 3\n"
+    )
+    ids = {"frame_id": 0, "frame_compile_id": 1, "attempt": 0}
+    symbol = {"symbol": "zf1", "val": "0.05", "source": "L['rate']"}
+    begun = artifact("recompile_reasons", reasons.split("\n"), **ids)
+    begun += record("dynamo_start", detail={"stack": []}, **ids)
+    known = record("create_symbol", detail=symbol, **ids)
+    known += record("dynamo_cpp_guards_str", guards, **ids)
+    path = tmp_path / "x.log"
+    path.write_bytes(begun)
+
+    def causes(compilations: Sequence[Compilation]) -> list[str]:
+        (recompile,) = [compilation.recompile for compilation in compilations]
+        assert recompile is not None
+        return [cause.text for cause in recompile.causes]
+
+    with Trace(path, whole=False) as trace:
+        trace.read_on()
+        with path.open("ab") as log:
+            log.write(known + record("compilation_metrics", **ids))
+        trace.finish()
+        new = ["rate: 0.1 → 0.05", "mode: 'a' → 'b'"]
+        assert causes(trace.report().compilations) == new
+        events = trace.process().events["0/1"]
+        assert [guard.source for guard in events.guards] == ["L['mode']"]
+    assert sorted(causes(cs.read_trace(path).compilations)) == sorted(new)

@@ -104,6 +104,9 @@ def test_torchs_messages_alone_tell_what_is_normal(program: Program, avoidable: 
     assert is_avoidable(recompile) == avoidable
     # As a reader of a trace's outlines has it.
     assert is_avoidable(Recompile(reasons=recompile.reasons)) == avoidable
+    # An outline has the failures of the messages, with new values where it knows them.
+    failures = [read_failure(reason, {}, Values((), {})) for reason in recompile.reasons]
+    assert is_avoidable(Recompile(reasons=recompile.reasons, failures=failures)) == avoidable
 
 
 def test_another_backend_is_normal_and_removes_no_other_recompile() -> None:

@@ -49,17 +49,19 @@ def is_avoidable(recompile: Recompile) -> bool:
     """
     if recompile.advice:
         return recompile.advice[0].kind not in SAVES_NOTHING
-    failures = recompile.failures or list(map(_failure_of, recompile.reasons))
-    return not failures or not all(normal_recompile([failure]) for failure in failures)
+    failures = recompile.failures or [
+        read_failure(reason, {}, Values((), {})) for reason in recompile.reasons
+    ]
+    return not failures or not all(normal_recompile([_with_flags(failure)]) for failure in failures)
 
 
-def _failure_of(reason: str) -> Failure:
-    """What torch's message alone tells of a failed guard: a flag that changed has the other value.
+def _with_flags(failure: Failure) -> Failure:
+    """Add to what torch's message alone tells: a flag that changed has the other value.
 
     The new value of a guard on a value is not in the message, and neither value of a global state.
     """
-    failure = read_failure(reason, {}, Values((), {}))
-    if failure.kind == "global_state" and failure.guard.removeprefix(CHANGED) in _GLOBAL_FLAGS:
+    is_global = failure.kind == "global_state" and not failure.old
+    if is_global and failure.guard.removeprefix(CHANGED) in _GLOBAL_FLAGS:
         return msgspec.structs.replace(failure, old="True", new="False")
     if failure.old in _FLAGS and not failure.new:
         (other,) = _FLAGS - {failure.old}
