@@ -17,6 +17,7 @@ def shared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder by the name that we would take; HOME is elsewhere."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     return tmp_path / f"compilescope-{os.getuid()}-devices"
 
 

@@ -126,7 +126,13 @@ def test_a_watch_resumed_after_an_interrupted_stop_has_one_thread() -> None:
     watch.raised(ValueError("a reason to send an update"))
     assert busy.wait(600)
     (first,) = set(threading.enumerate()) - others
-    threading.Timer(0.3, interrupt_main_thread).start()
+
+    def interrupt() -> None:
+        assert watch._stopping.wait(600)
+        time.sleep(0.1)
+        interrupt_main_thread()
+
+    threading.Thread(target=interrupt).start()
     with pytest.raises(KeyboardInterrupt):
         watch.stop()
     watch.start()
