@@ -9,12 +9,13 @@ import io
 import linecache
 import tokenize
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from typing import Any, NamedTuple
 
-from ..report import SourceLine
+from ..report import Problem, SourceLine
 from ..report.errors import CompilescopeError
+from .inner_calls import in_a_function, note_inner_calls
 
 EXAMPLE = "For example:\n\n    %%compile\n    y = x * 2\n    model(y)"
 Shell = Any
@@ -44,9 +45,11 @@ class Call:
     kwargs: dict[str, Any]
     modes: Sequence[Any] | None = None
     """torch's modes in the call, as of `SavedModes.now`, if a ``with`` block sets them."""
+    notes: Sequence[Problem] = ()
+    """What the report should say about the call."""
 
-    def __init__(self, shown: str = "") -> None:
-        self._shown = shown
+    def __init__(self, expression: ast.Call, namespace: Mapping[str, Any], block: str) -> None:
+        self._expression, self._namespace, self._block = expression, namespace, block
         self._is_in_block = False
 
     def mode(self, context: Any) -> Any:
@@ -61,18 +64,40 @@ class Call:
 
         modes = (torch.no_grad, torch.enable_grad, torch.set_grad_enabled)
         if not isinstance(context, (*modes, torch.inference_mode, torch.autocast, nullcontext)):
-            raise CompilescopeError(self._shown, _WHOLE, _IN_A_FUNCTION)
+            raise CompilescopeError(self._block, _WHOLE, _IN_A_FUNCTION)
         self._is_in_block = True
         return context
 
     def hold(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> None:
         """Keep what the cell's own line evaluates to."""
-        _check(fn)
+        self._check(fn)
         self.fn, self.args, self.kwargs = fn, args, kwargs
         if self._is_in_block:
             from ..isolation.global_state import SavedModes
 
             self.modes = SavedModes().now()
+
+    def _check(self, fn: object) -> None:
+        """Refuse calls that torch has nothing to compile of, before they are made."""
+        name = getattr(fn, "__name__", type(fn).__name__)
+        owner = getattr(fn, "__self__", None)
+        remedy = EXAMPLE
+        if owner is builtins or isinstance(fn, type):
+            what = f"The cell's last call is {name}(...)."
+        elif type(owner).__module__.split(".")[0] == "torch" and type(owner).__name__ == "Tensor":
+            what = f"The cell's last call is the tensor's own .{name}(...)."
+            code = in_a_function(self._expression, self._namespace)
+            remedy = f"Put what the cell computes into a function, and call that:\n\n{code}"
+        elif inspect.iscoroutinefunction(fn):
+            raise CompilescopeError(
+                f"{name} is an async function.",
+                "Calling it computes nothing, and torch.compile takes no coroutines.",
+                "Await it in a separate cell, and call with the result.",
+            )
+        else:
+            return
+        why = "torch.compile has nothing to compile there: the outermost call is the subject."
+        raise CompilescopeError(what, why, remedy)
 
 
 def parse(shell: Shell, magic_line: str, body: str, raw: str | None = None) -> Cell:
@@ -214,8 +239,10 @@ def run(shell: Shell, cell: Cell) -> Call:
     """
     # IPython leaves this frame and those above it out of the user's tracebacks.
     __tracebackhide__ = "__ipython_bottom__"
-    call = Call(_ends_in(cell.blocks[0]) if cell.blocks else "")
     namespace = shell.user_ns
+    expression = cell.last.value
+    assert isinstance(expression, ast.Call)
+    call = Call(expression, namespace, _ends_in(cell.blocks[0]) if cell.blocks else "")
     with shell.builtin_trap:
         for statement in cell.before:
             shown = shell.ast_node_interactivity == "all" and isinstance(statement, ast.Expr)
@@ -231,6 +258,7 @@ def run(shell: Shell, cell: Cell) -> Call:
                 _execute(shell, called, cell.file, "single" if cell.shown else "exec")
         finally:
             namespace.pop(_CALL_NAME, None)
+    call.notes = note_inner_calls(expression, namespace)
     return call
 
 
@@ -305,23 +333,3 @@ def _first_line(node: ast.AST) -> int:
         return node.target.lineno
     line: int = getattr(node, "lineno", 0)
     return line
-
-
-def _check(fn: object) -> None:
-    """Refuse calls that torch has nothing to compile of, before they are made."""
-    name = getattr(fn, "__name__", type(fn).__name__)
-    owner = getattr(fn, "__self__", None)
-    if owner is builtins or isinstance(fn, type):
-        what = f"The cell's last call is {name}(...)."
-    elif type(owner).__module__.split(".")[0] == "torch" and type(owner).__name__ == "Tensor":
-        what = f"The cell's last call is the tensor's own .{name}(...)."
-    elif inspect.iscoroutinefunction(fn):
-        raise CompilescopeError(
-            f"{name} is an async function.",
-            "Calling it computes nothing, and torch.compile takes no coroutines.",
-            "Await it in a separate cell, and call with the result.",
-        )
-    else:
-        return
-    why = "torch.compile has nothing to compile there: the outermost call is the subject."
-    raise CompilescopeError(what, why, EXAMPLE)

@@ -101,6 +101,7 @@ def compile_cell(line: str, cell: str | None = None) -> None:
                 cell=parent.get("metadata", {}).get("cellId"),
                 call=cells.line_of(parsed),
                 watched=watched,
+                notes=call.notes,
                 studies=studies,
                 study_options=study_options,
             )

@@ -16,7 +16,7 @@ from ..jobs.observers import Observer, Observers
 from ..jobs.runner import Work
 from ..jobs.watch_switch import Watcher
 from ..progress.progress import Monitor, Progress
-from ..report import Report, SourceLine
+from ..report import Problem, Report, SourceLine
 from ..report.variant import Choices, Variant
 from ..reproducers.program import Reproducer
 from ..studies.run import check_studies
@@ -81,6 +81,7 @@ class Session:
         cell: str | None = None,
         call: SourceLine | None = None,
         watched: RecordedCompilations | None = None,
+        notes: Sequence[Problem] = (),
         studies: Sequence[str] = (),
         study_options: Mapping[str, Sequence[str]] | None = None,
     ) -> Report:
@@ -88,9 +89,10 @@ class Session:
 
         ``cell`` is the notebook cell's id, if there is one: a new run then keeps the results of
         earlier runs of the same call. ``call`` is the calling line. ``watched`` has what the cell
-        itself compiled. ``breakdown`` also breaks down the time of a call, if that takes only
-        seconds. Failures to compile are problems of the report. ``studies`` are the studies that
-        are requested afterwards, and ``study_options`` what is selected of them.
+        itself compiled; ``notes`` are problems of the report from the start. ``breakdown`` also
+        breaks down the time of a call, if that takes only seconds. Failures to compile are problems
+        of the report. ``studies`` are the studies that are requested afterwards, and
+        ``study_options`` what is selected of them.
 
         Raises
         ------
@@ -104,6 +106,7 @@ class Session:
         inspection = Inspection(fn, args, kwargs, cell=cell, call=call, has_worked=has_worked)
         if run or cell is not None:  # a cell has made the call already
             check_repeatable(inspection.args, inspection.kwargs)
+        inspection.report.problems += notes
         requested = inspection.with_written(fn, requested, chosen=variants is not None)
         check_options(inspection, studies, study_options or {}, requested)
         subject = inspection.report.subject.id

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import linecache
+import textwrap
 from typing import Any
 
 import pytest
@@ -153,8 +154,13 @@ WRONG = [
     ("print(f(1))", "The cell's last call is print(...). " + NOTHING),
     ("list(range(3))", "The cell's last call is list(...). " + NOTHING),
     (
-        "import torch\ntorch.ones(2).sum()",
-        "The cell's last call is the tensor's own .sum(...). " + NOTHING,
+        "import torch\nx = torch.ones(2)\n(x * 2).sum()",
+        (
+            "The cell's last call is the tensor's own .sum(...). torch.compile has nothing to compile "
+            "there: the outermost call is the subject. Put what the cell computes into a function, "
+            "and call that:\n\n    %%compile\n    def compute(x):\n        return (x * 2).sum()\n"
+            "    compute(x)\n"
+        ),
     ),
     *(
         (
@@ -216,6 +222,36 @@ def test_the_cell_goes_by_its_number(shell: InteractiveShell, session: FakeSessi
         result = shell.run_cell("%%compile\nf(1)", store_history=True)
         file = session.asked[-1]["call"].file
         assert shell.compile.format_code_name(file) == ("Cell", f"In[{result.execution_count}]")
+
+
+@pytest.mark.parametrize(
+    ("last", "inner"),
+    [
+        ("f(net(x), b=x)", "net(x)"),
+        ("y = f(torch.relu(both.net(x)), x)", "both.net(x)"),
+        ("f(x, lambda: net(x))", None),
+        ("f(torch.ones(2), torch.add(x, x))", None),
+    ],
+)
+def test_a_module_called_in_the_arguments_is_no_part_of_the_call(
+    shell: InteractiveShell, session: FakeSession, last: str, inner: str | None
+) -> None:
+    shell.run_cell(
+        "import torch, types\nx = torch.ones(2)\nnet = torch.nn.Linear(2, 2)\n"
+        "both = types.SimpleNamespace(net=net)\ndef f(a, b): pass"
+    )
+    succeed(shell.run_cell(f"%%compile\n{last}"))
+    notes = session.asked[0]["notes"]
+    if inner is None:
+        assert not notes
+        return
+    (note,) = notes
+    assert note.what == f"`{inner}` is not part of the inspected call."
+    code = textwrap.dedent(note.remedy.partition("\n\n")[2])
+    succeed(shell.run_cell(code))
+    assert session.asked[1]["fn"] is shell.user_ns["compute"]
+    assert session.asked[1]["args"] == (shell.user_ns["x"],)
+    assert not session.asked[1]["notes"]
 
 
 def test_a_bare_magic_asks_for_a_cell(
