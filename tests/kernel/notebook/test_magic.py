@@ -156,9 +156,10 @@ WRONG = [
     (
         "import torch\nx = torch.ones(2)\n(x * 2).sum()",
         (
-            "The cell's last call is the tensor's own .sum(...). torch.compile has nothing to compile "
-            "there: the outermost call is the subject. Put what the cell computes into a function, "
-            "and call that:\n\n    %%compile\n    def compute(x):\n        return (x * 2).sum()\n"
+            "The cell's last call is the tensor's own .sum(...). torch.compile has nothing to "
+            "compile there: the outermost call is the subject. Put what the cell computes into a "
+            "function, and call that:\n\n    %%compile\n    def compute(x):\n"
+            "        return (x * 2).sum()\n"
             "    compute(x)\n"
         ),
     ),
