@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import copy
 import inspect
 import io
 import linecache
@@ -15,7 +16,7 @@ from typing import Any, NamedTuple
 
 from ..report import Problem, SourceLine
 from ..report.errors import CompilescopeError
-from .inner_calls import in_a_function, note_inner_calls
+from .inner_calls import Statement, in_a_function, note_inner_calls
 
 EXAMPLE = "For example:\n\n    %%compile\n    y = x * 2\n    model(y)"
 Shell = Any
@@ -30,7 +31,7 @@ class Cell(NamedTuple):
     file: str
     """What Python, and so torch, calls the cell's lines."""
     before: list[ast.stmt]
-    last: ast.Expr | ast.Assign | ast.AnnAssign
+    last: Statement
     blocks: Sequence[ast.With] = ()
     """The ``with`` blocks that it is in, from the outside in."""
     shown: bool = False
@@ -48,8 +49,8 @@ class Call:
     notes: Sequence[Problem] = ()
     """What the report should say about the call."""
 
-    def __init__(self, expression: ast.Call, namespace: Mapping[str, Any], block: str) -> None:
-        self._expression, self._namespace, self._block = expression, namespace, block
+    def __init__(self, last: Statement, namespace: Mapping[str, Any], block: str) -> None:
+        self._last, self._namespace, self._block = last, namespace, block
         self._is_in_block = False
 
     def mode(self, context: Any) -> Any:
@@ -86,8 +87,8 @@ class Call:
             what = f"The cell's last call is {name}(...)."
         elif type(owner).__module__.split(".")[0] == "torch" and type(owner).__name__ == "Tensor":
             what = f"The cell's last call is the tensor's own .{name}(...)."
-            code = in_a_function(self._expression, self._namespace)
-            remedy = f"Put what the cell computes into a function, and call that:\n\n{code}"
+            code = in_a_function(self._last, self._namespace)
+            remedy = f"{_THIS_IN_A_FUNCTION}{code}"
         elif inspect.iscoroutinefunction(fn):
             raise CompilescopeError(
                 f"{name} is an async function.",
@@ -149,6 +150,10 @@ def parse(shell: Shell, magic_line: str, body: str, raw: str | None = None) -> C
         shown = _ends_in(last)
         if isinstance(last, (ast.For, ast.While)):
             raise CompilescopeError(shown, _WHOLE, _ONE_STEP)
+        if assigned and last.value is not None and _calls_something(last.value):
+            raise CompilescopeError(
+                shown, _WHOLE, _THIS_IN_A_FUNCTION + in_a_function(last, shell.user_ns)
+            )
         if _calls_something(last):
             raise CompilescopeError(shown, _WHOLE, _IN_A_FUNCTION)
         raise CompilescopeError(shown, _EXPECTED, EXAMPLE)
@@ -206,6 +211,7 @@ _WHOLE = (
     "%%compile inspects one call, which must be the cell's entire last statement, or that of a "
     "`with` block of torch.no_grad(), torch.inference_mode() or torch.autocast(...)."
 )
+_THIS_IN_A_FUNCTION = "Put what the cell computes into a function, and call that:\n\n"
 _IN_A_FUNCTION = (
     "Put what the cell computes into a function, and call that. For example:\n\n    %%compile\n"
     "    def compute(x):\n        return model(x) + 1\n"
@@ -219,7 +225,7 @@ _ONE_STEP = (
 )
 
 
-def _calls_something(statement: ast.stmt) -> bool:
+def _calls_something(statement: ast.AST) -> bool:
     defines = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
     return not isinstance(statement, defines) and any(
         isinstance(node, ast.Call) for node in ast.walk(statement)
@@ -240,9 +246,8 @@ def run(shell: Shell, cell: Cell) -> Call:
     # IPython leaves this frame and those above it out of the user's tracebacks.
     __tracebackhide__ = "__ipython_bottom__"
     namespace = shell.user_ns
-    expression = cell.last.value
-    assert isinstance(expression, ast.Call)
-    call = Call(expression, namespace, _ends_in(cell.blocks[0]) if cell.blocks else "")
+    last = copy.copy(cell.last)  # its value is replaced
+    call = Call(last, namespace, _ends_in(cell.blocks[0]) if cell.blocks else "")
     with shell.builtin_trap:
         for statement in cell.before:
             shown = shell.ast_node_interactivity == "all" and isinstance(statement, ast.Expr)
@@ -258,7 +263,7 @@ def run(shell: Shell, cell: Cell) -> Call:
                 _execute(shell, called, cell.file, "single" if cell.shown else "exec")
         finally:
             namespace.pop(_CALL_NAME, None)
-    call.notes = note_inner_calls(expression, namespace)
+    call.notes = note_inner_calls(last, namespace)
     return call
 
 
@@ -268,7 +273,7 @@ def _execute(shell: Shell, statement: ast.stmt, file: str, mode: str) -> None:
     exec(shell.compile(module, file, mode), shell.user_global_ns, shell.user_ns)
 
 
-def _split(last: ast.Expr | ast.Assign | ast.AnnAssign) -> tuple[ast.stmt, ast.stmt]:
+def _split(last: Statement) -> tuple[ast.stmt, ast.stmt]:
     """Turn ``y = f(a, b=c)`` into the holding of f, a and c, and the call with what is held."""
     called = last.value
     assert isinstance(called, ast.Call)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import copy
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -12,14 +13,21 @@ from ..report import Problem
 _FUNCTION = "compute"
 
 
-def note_inner_calls(call: ast.Call, namespace: Mapping[str, Any]) -> list[Problem]:
+Statement = ast.Expr | ast.Assign | ast.AnnAssign
+
+
+def note_inner_calls(last: Statement, namespace: Mapping[str, Any]) -> list[Problem]:
     """A warning if a cell's last call, such as a loss, is given the result of a module's call.
 
     Parameters
     ----------
+    last
+        The statement of that call.
     namespace
         The cell's, after the call.
     """
+    call = last.value
+    assert isinstance(call, ast.Call)
     inner = [ast.unparse(node) for node in _calls_in(call) if _is_module(node.func, namespace)]
     if not inner:
         return []
@@ -31,24 +39,28 @@ def note_inner_calls(call: ast.Call, namespace: Mapping[str, Any]) -> list[Probl
             why=f"%%compile inspects {outer}(...), the outermost call of the last statement; its "
             "arguments were evaluated before.",
             remedy="To inspect all of it, put it into a function, and call that:\n\n"
-            f"{in_a_function(call, namespace)}",
+            f"{in_a_function(last, namespace)}",
         )
     ]
 
 
-def in_a_function(expression: ast.expr, namespace: Mapping[str, Any]) -> str:
-    """A cell that computes an expression in a function of the tensors in it."""
+def in_a_function(last: Statement, namespace: Mapping[str, Any]) -> str:
+    """A cell that does what a statement does in a function of the tensors in it."""
     import torch
 
+    assert last.value is not None
     names = {
         node.id: None
-        for node in ast.walk(expression)
+        for node in ast.walk(last.value)
         if isinstance(node, ast.Name) and isinstance(namespace.get(node.id), torch.Tensor)
     }
     parameters = ", ".join(names)
+    call = ast.parse(f"{_FUNCTION}({parameters})", mode="eval").body
+    changed = copy.copy(last)
+    changed.value = call
     return (
         f"    %%compile\n    def {_FUNCTION}({parameters}):\n"
-        f"        return {ast.unparse(expression)}\n    {_FUNCTION}({parameters})"
+        f"        return {ast.unparse(last.value)}\n    {ast.unparse(changed)}"
     )
 
 

@@ -131,6 +131,10 @@ WHOLE = ONE_CALL + (
     "Put what the cell computes into a function, and call that. For example:\n\n    %%compile\n"
     "    def compute(x):\n        return model(x) + 1\n    compute(x)\n"
 )
+THIS = (
+    "Put what the cell computes into a function, and call that:\n\n    %%compile\n"
+    "    def compute():\n        return {}\n    y = compute()\n"
+)
 ONE_STEP = ONE_CALL + (
     "Inspect one step of the loop: put it into a function, if it is not one yet, and call that. "
     "For example:\n\n    %%compile\n    step(batch)\n\nIf the loop calls what is compiled already, "
@@ -145,7 +149,10 @@ WRONG = [
     ("for i in []:\n    f(i)", "The cell ends in `for i in []:`. " + ONE_STEP),
     ("with f(1):\n    f(1)", "The cell ends in `with f(1):`. " + WHOLE),
     ("import torch\nwith torch.no_grad():\n    y = 1", "The cell ends in `y = 1`. " + NONE),
-    ("y = f(1) + g(2)", "The cell ends in `y = f(1) + g(2)`. " + WHOLE),
+    (
+        "y = f(1) + g(2)",
+        "The cell ends in `y = f(1) + g(2)`. " + ONE_CALL + THIS.format("f(1) + g(2)"),
+    ),
     ("def g(): pass", "The cell ends in `def g():`. " + NONE),
     ("import math", "The cell ends in `import math`. " + NONE),
     ("# nothing", "The cell is empty. " + NONE),
