@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
+import torch
+
+from ..isolation.global_state import is_autocast_on
 from ..isolation.user_state import Snapshot
 from ..measure.call_in_context import Surrounded
 from ..measure.stopwatch import Call
@@ -24,6 +27,9 @@ def eager_call(
 ) -> Call:
     """Eager's call without arguments, as a `Sampler` takes it.
 
+    In autocast, each call casts the weights again, as the user's own `with` block around a call
+    does: the end of the block drops the casts, and compiled code keeps none either.
+
     Parameters
     ----------
     fn, args, kwargs
@@ -35,7 +41,14 @@ def eager_call(
     def call() -> object:
         return fn(*args, **kwargs)
 
-    return Surrounded(call, snapshot.inner.direct) if snapshot.inner else call
+    def cast_again() -> object:
+        try:
+            return fn(*args, **kwargs)
+        finally:
+            torch.clear_autocast_cache()
+
+    chosen = cast_again if is_autocast_on() else call
+    return Surrounded(chosen, snapshot.inner.direct) if snapshot.inner else chosen
 
 
 def in_eager(attempt: Callable[[], _Result], snapshot: Snapshot) -> _Result:

@@ -17,7 +17,9 @@ from ..torch_api.process.float32_precision import (
 )
 from .saved_python import Change
 
-_AUTOCAST_DEVICES = ("cpu", "cuda")
+AUTOCAST_DEVICES = ("cpu", "cuda")
+"""The devices whose autocast is applied to later calls."""
+_INFERENCE = "inference mode"
 
 
 class SavedRandomness:
@@ -74,9 +76,10 @@ class SavedModes:
     def now(self) -> list[Any]:
         """The values alone, for `in_force` here or in another process.
 
-        The first is whether inference mode is on: no function sets it, only a context.
+        In inference mode there is one more at the end: no function sets this mode, only a context.
         """
-        return [self._inference, *(value for value, _ in self.values)]
+        values = [value for value, _ in self.values]
+        return [*values, _INFERENCE] if self._inference else values
 
     def restore(self) -> None:
         """Sets the modes that changed."""
@@ -89,6 +92,9 @@ class SavedModes:
 def in_force(values: Sequence[Any]) -> Iterator[None]:
     """Applies modes from `SavedModes.now` in the block.
 
+    Casts of weights that autocast keeps are dropped before and after it, as at the end of autocast
+    itself.
+
     Examples
     --------
     >>> with torch.inference_mode():
@@ -97,16 +103,18 @@ def in_force(values: Sequence[Any]) -> Iterator[None]:
     ...     torch.is_inference_mode_enabled()
     True
     """
-    inference, *others = values
+    modes = _modes()
     before = SavedModes()
+    torch.clear_autocast_cache()
     try:
-        with _inference_mode(on=inference):
-            for value, (read, write) in zip(others, _modes(), strict=True):
+        with _inference_mode(on=_INFERENCE in values[len(modes) :]):
+            for value, (read, write) in zip(values, modes, strict=False):
                 if read() != value:
                     write(value)
             yield
     finally:
         before.restore()
+        torch.clear_autocast_cache()
 
 
 def _inference_mode(*, on: bool) -> AbstractContextManager[object]:
@@ -132,10 +140,15 @@ def contexts() -> list[str]:
     uncached = "" if torch.is_autocast_cache_enabled() else ", cache_enabled=False"
     entered += [
         f'torch.autocast("{device}", dtype={torch.get_autocast_dtype(device)}{uncached})'
-        for device in _AUTOCAST_DEVICES
+        for device in AUTOCAST_DEVICES
         if torch.is_autocast_enabled(device)
     ]
     return entered
+
+
+def is_autocast_on() -> bool:
+    """Whether this thread casts operators' inputs, on any device."""
+    return any(torch.is_autocast_enabled(device) for device in AUTOCAST_DEVICES)
 
 
 def changed_process_settings() -> list[str]:
@@ -185,7 +198,7 @@ def _modes() -> list[tuple[Callable[[], Any], Callable[[Any], object]]]:
             _set_cudnn,
         ),
     ]
-    for device in _AUTOCAST_DEVICES:
+    for device in AUTOCAST_DEVICES:
         modes.append(
             (
                 lambda device=device: torch.is_autocast_enabled(device),  # type: ignore[misc]

@@ -112,6 +112,7 @@ class Snapshot:
                     self._restore_saved(path, tensor)
             for path, saved in self._ambient:
                 self._restore_saved(path, saved)
+            torch.clear_autocast_cache()  # it may have casts of changed weights
 
     def changed(self) -> Iterator[tuple[str, Saved | None, Change]]:
         """The current differences: path, saved state and current value.

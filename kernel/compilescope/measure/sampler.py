@@ -10,7 +10,8 @@ A sample
     is a batch of calls, one after the other as in a loop: long enough for the clock, and with warm
     caches. Caches are not flushed between calls, nor on a GPU (triton's ``do_bench`` clears the L2
     cache before every call): the figure is that of a call in a loop. An untimed call comes first,
-    because the previous work may have left the caches cold; only calls of 50 ms or more have none.
+    because the previous work may have left the caches cold; there is none if all calls take 50 ms
+    or more.
 Warm-up
     ends when two consecutive groups of samples were neither faster nor slower than the fastest so
     far. If there is no time for that, the timing says that it has not settled.
@@ -31,6 +32,7 @@ from typing import NamedTuple
 import torch
 
 from ..analysis.figures.intervals import median_interval, ratio
+from ..analysis.figures.other_load import competing
 from ..analysis.figures.speedups import speedup
 from ..report import RatioAtRound, Timing
 from ..report.measurements.timings import InitialState
@@ -211,12 +213,12 @@ class Sampler:
         end = self._watch.now() + limit_ns
         batch, groups = 1, 0
         calls = 0
-        series.call_ns = math.inf
 
         def sample() -> int:
             nonlocal calls
-            calls += batch + self._untimed(series, batch)
-            return self._sample(name, batch).wall
+            untimed = 1 if batch > 1 or self._before_each is not None else 0
+            calls += batch + untimed
+            return self._sample(name, batch, untimed).wall
 
         with gc_disabled(), self._fixed_threads():
             took = sample()
@@ -273,7 +275,8 @@ class Sampler:
             for name in self._order():
                 if cancelled():
                     return {}
-                readings[name] = self._sample(name, self._series[name].batch)
+                batch = self._series[name].batch
+                readings[name] = self._sample(name, batch, self._untimed(batch))
         for name, reading in readings.items():
             self._series[name].add_sample(self.rounds, reading)
         # An interrupt before this drops the round: no call has a sample of it that others lack.
@@ -341,35 +344,35 @@ class Sampler:
             return
         above = [baseline[sample.round] for sample in shared]
         below = [sample.wall for sample in shared]
+        disturbed = competing(timing)
         while series.next_running <= len(shared):
             count = series.next_running
-            earlier = ratio(above[:count], below[:count])
+            earlier = ratio(above[:count], below[:count], disturbed=disturbed)
             rounds = shared[count - 1].round + 1
             series.running.append(RatioAtRound(rounds, earlier.value, earlier.interval))
             series.next_running = math.ceil(count * _RUNNING_STEP)
-        comparison = ratio(above, below)
+        comparison = ratio(above, below, disturbed=disturbed)
         timing.ratio, timing.ratio_interval = comparison.value, comparison.interval
         timing.differs, timing.speedup = comparison.differs, speedup(comparison, self.baseline)
         timing.running = list(series.running)
 
-    def _sample(self, name: str, batch: int) -> Reading:
+    def _sample(self, name: str, batch: int, untimed: int) -> Reading:
         if self._before_each is not None:
             self._before_each(name)
-        series = self._series[name]
-        with entered(series.call) as call:
-            for _ in range(self._untimed(series, batch)):
+        with entered(self._series[name].call) as call:
+            for _ in range(untimed):
                 call()
             return self._watch.time(call, batch)
 
-    def _untimed(self, series: _Series, batch: int) -> int:
-        """How many untimed calls come before a sample.
+    def _untimed(self, batch: int) -> int:
+        """How many untimed calls come before a sample in a round.
 
         After another call, the first one finds the caches and the threads as that call left them:
-        eager's temporary tensors, the threads of another OpenMP. A long call gets none, to save
-        time; little of its time depends on them.
+        eager's temporary tensors, the threads of another OpenMP. Where all calls are long, none
+        is made, to save time; little of their time depends on it.
         """
-        is_short = batch > 1 or series.call_ns < _LONG_NS
-        return 1 if is_short or self._before_each is not None else 0
+        has_short = batch > 1 or any(each.call_ns < _LONG_NS for each in self._series.values())
+        return 1 if has_short or self._before_each is not None else 0
 
     @contextmanager
     def _fixed_threads(self) -> Iterator[None]:

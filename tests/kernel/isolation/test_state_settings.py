@@ -7,7 +7,8 @@ import random
 import numpy as np
 import pytest
 import torch
-from compilescope.isolation.global_state import changed_process_settings
+from compilescope.builds.eager_call import eager_call
+from compilescope.isolation.global_state import SavedModes, changed_process_settings, in_force
 from compilescope.isolation.user_state import preserved
 from compilescope.torch_api.process.float32_precision import float32_precisions
 
@@ -133,3 +134,28 @@ def test_changed_settings_are_written_as_the_code_that_sets_them(settings: list[
         assert changed_process_settings() == []
         call()
         assert float32_precisions() == precisions
+
+
+def test_casts_that_autocast_keeps_do_not_outlive_a_block_of_its_modes() -> None:
+    """A later block would compute with the weights of before."""
+    layer, x = torch.nn.Linear(4, 4), torch.ones(1, 4)
+    with torch.autocast("cpu"):
+        modes = SavedModes().now()
+    with in_force(modes):
+        before = layer(x)
+        with torch.no_grad():
+            for parameter in layer.parameters():
+                parameter.mul_(3)
+    with in_force(modes):
+        assert torch.allclose(layer(x), 3 * before, rtol=0.05)
+
+
+def test_eager_casts_the_weights_in_each_call_as_the_user_does() -> None:
+    layer, x = torch.nn.Linear(4, 4), torch.ones(1, 4)
+    with torch.autocast("cpu"), preserved(layer, (x,)) as snapshot:
+        call = eager_call(layer, (x,), {}, snapshot)
+        before = call()
+        with torch.no_grad():
+            for parameter in layer.parameters():
+                parameter.mul_(3)
+        assert torch.allclose(call(), 3 * before, rtol=0.05)

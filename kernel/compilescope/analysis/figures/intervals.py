@@ -15,8 +15,9 @@ Ratio
     two blocks), 99 %, widened likewise. If the calls are the same, log ratios are distributed
     symmetrically around 0, which is all that Wilcoxon's test requires. 99 %, since users look
     repeatedly at a running measurement. Rounds cancel a load only if it slows both calls alike.
-    Other load does not: two threads wait for each other, one does not. If the fastest samples of
-    both give another ratio, the interval includes it.
+    That of other processes does not: two threads wait for each other, one does not. If others used
+    processors that the calls needed, and the fastest samples give another ratio, the interval
+    includes that one, too.
 
 The method uses no random numbers: the same samples give the same interval. 5,000 samples take a few
 milliseconds.
@@ -103,7 +104,7 @@ def order_statistics(samples: Sequence[float]) -> tuple[float, float]:
     return ordered[low], ordered[count - 1 - low]
 
 
-def ratio(above: Sequence[float], below: Sequence[float]) -> Ratio:
+def ratio(above: Sequence[float], below: Sequence[float], *, disturbed: bool = False) -> Ratio:
     """The ratio of the times of ``above`` and ``below``, with its 99 % interval.
 
     Parameters
@@ -111,6 +112,9 @@ def ratio(above: Sequence[float], below: Sequence[float]) -> Ratio:
     above, below
         Positive samples in the same unit, round by round in order; the same number of both, at
         least one.
+    disturbed
+        Whether other processes used processors that the calls needed. The interval then includes
+        the ratio of the fastest samples, if that is another one.
 
     Returns
     -------
@@ -130,9 +134,10 @@ def ratio(above: Sequence[float], below: Sequence[float]) -> Ratio:
     widening = _widening(centers) if has_interval else 1.0
     low = value - widening * (value - means[edge or 0])
     high = value + widening * (means[-1 - (edge or 0)] - value)
-    fastest = math.log(_fastest(above) / _fastest(below))
-    if has_interval and abs(fastest - value) > math.log(_MAX_UNEVEN):
-        low, high = min(low, fastest), max(high, fastest)
+    if disturbed and has_interval:
+        fastest = math.log(_fastest(above) / _fastest(below))
+        if abs(fastest - value) > math.log(_MAX_UNEVEN):
+            low, high = min(low, fastest), max(high, fastest)
     return Ratio(
         math.exp(value),
         (math.exp(low), math.exp(high)),

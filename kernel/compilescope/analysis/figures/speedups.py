@@ -7,6 +7,7 @@ import math
 from ...report import Speedup, Timing, VariantReport
 from ...report.units import duration, duration_range
 from .intervals import Ratio, ratio
+from .other_load import competing
 
 _WIDE = 2.0
 """An interval whose ends are further apart than this does not show how much faster."""
@@ -84,7 +85,8 @@ def between(variant: VariantReport, other: VariantReport) -> Speedup | None:
         )
     )
     if mine.turns and mine.turns == others.turns and pairs:
-        return speedup(ratio(*zip(*pairs, strict=True)), other.name)
+        disturbed = competing(mine) or competing(others)
+        return speedup(ratio(*zip(*pairs, strict=True), disturbed=disturbed), other.name)
     indirect = _by_baseline(mine, others)
     return None if indirect is None else speedup(indirect, other.name)
 

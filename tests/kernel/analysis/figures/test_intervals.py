@@ -164,8 +164,9 @@ def test_a_load_that_slows_one_call_only_widens_its_ratio(busy: float) -> None:
     two_threads = [
         x * (draw.uniform(4, 6) if draw.random() < busy else 1) for x in one_thread[100:] * 2
     ]
-    result = ratio(one_thread, two_threads)
+    result = ratio(one_thread, two_threads, disturbed=True)
     assert result.value < 0.4
+    assert ratio(one_thread, two_threads).interval[1] < result.interval[1]
     assert result.interval[0] < result.value
     assert result.interval[1] == pytest.approx(1, abs=0.05)
 
