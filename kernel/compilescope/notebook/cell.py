@@ -49,9 +49,11 @@ class Call:
     notes: Sequence[Problem] = ()
     """What the report should say about the call."""
 
-    def __init__(self, last: Statement, namespace: Mapping[str, Any], block: str) -> None:
-        self._last, self._namespace, self._block = last, namespace, block
-        self._is_in_block = False
+    def __init__(
+        self, last: Statement, blocks: Sequence[ast.With], namespace: Mapping[str, Any]
+    ) -> None:
+        self._last, self._blocks, self._namespace = last, blocks, namespace
+        self._ends_in = _ends_in(blocks[0]) if blocks else ""
 
     def mode(self, context: Any) -> Any:
         """Return a block's context if it sets a mode that later calls can be made in, too.
@@ -63,17 +65,25 @@ class Call:
         """
         import torch
 
+        from ..isolation.global_state import AUTOCAST_DEVICES
+
         modes = (torch.no_grad, torch.enable_grad, torch.set_grad_enabled)
         if not isinstance(context, (*modes, torch.inference_mode, torch.autocast, nullcontext)):
-            raise CompilescopeError(self._block, _WHOLE, _IN_A_FUNCTION)
-        self._is_in_block = True
+            raise CompilescopeError(self._ends_in, _WHOLE, _IN_A_FUNCTION)
+        if isinstance(context, torch.autocast) and context.device not in AUTOCAST_DEVICES:
+            raise CompilescopeError(
+                f"The cell's call is in autocast of {context.device}.",
+                f"compilescope can repeat calls in autocast of {' and '.join(AUTOCAST_DEVICES)}.",
+                "Put autocast into the function that the cell calls.",
+            )
         return context
 
     def hold(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> None:
         """Keep what the cell's own line evaluates to."""
         self._check(fn)
         self.fn, self.args, self.kwargs = fn, args, kwargs
-        if self._is_in_block:
+        self.notes = note_inner_calls(self._last, self._blocks, self._namespace)
+        if self._blocks:
             from ..isolation.global_state import SavedModes
 
             self.modes = SavedModes().now()
@@ -87,8 +97,7 @@ class Call:
             what = f"The cell's last call is {name}(...)."
         elif type(owner).__module__.split(".")[0] == "torch" and type(owner).__name__ == "Tensor":
             what = f"The cell's last call is the tensor's own .{name}(...)."
-            code = in_a_function(self._last, self._namespace)
-            remedy = f"{_THIS_IN_A_FUNCTION}{code}"
+            remedy = _sentence(in_a_function(self._last, self._blocks, self._namespace))
         elif inspect.iscoroutinefunction(fn):
             raise CompilescopeError(
                 f"{name} is an async function.",
@@ -143,6 +152,8 @@ def parse(shell: Shell, magic_line: str, body: str, raw: str | None = None) -> C
         raise _syntax_error(error) from None
     last, blocks = statements[-1], list[ast.With]()
     while isinstance(last, ast.With):
+        if not all(_may_be_mode(item.context_expr) for item in last.items):
+            raise CompilescopeError(_ends_in(last), _WHOLE, _IN_A_FUNCTION)
         blocks.append(last)
         last = last.body[-1]
     assigned = isinstance(last, (ast.Expr, ast.Assign, ast.AnnAssign))
@@ -151,9 +162,8 @@ def parse(shell: Shell, magic_line: str, body: str, raw: str | None = None) -> C
         if isinstance(last, (ast.For, ast.While)):
             raise CompilescopeError(shown, _WHOLE, _ONE_STEP)
         if assigned and last.value is not None and _calls_something(last.value):
-            raise CompilescopeError(
-                shown, _WHOLE, _THIS_IN_A_FUNCTION + in_a_function(last, shell.user_ns)
-            )
+            remedy = in_a_function(last, blocks, shell.user_ns)
+            raise CompilescopeError(shown, _WHOLE, _sentence(remedy))
         if _calls_something(last):
             raise CompilescopeError(shown, _WHOLE, _IN_A_FUNCTION)
         raise CompilescopeError(shown, _EXPECTED, EXAMPLE)
@@ -161,6 +171,20 @@ def parse(shell: Shell, magic_line: str, body: str, raw: str | None = None) -> C
         raise CompilescopeError("The cell ends in a magic or a shell command.", _EXPECTED, EXAMPLE)
     is_shown = not blocks and _is_shown(shell, last, body)
     return Cell(file, statements[:-1], last, blocks, is_shown)
+
+
+_MODES = ["no_grad", "enable_grad", "set_grad_enabled", "inference_mode", "autocast", "nullcontext"]
+
+
+def _may_be_mode(context: ast.expr) -> bool:
+    """Whether a context may set a mode: a call says by its name what it makes."""
+    if not isinstance(context, ast.Call):
+        return True
+    return ast.unparse(context.func).rpartition(".")[2] in _MODES
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}"
 
 
 def _ends_in(statement: ast.stmt) -> str:
@@ -211,7 +235,6 @@ _WHOLE = (
     "%%compile inspects one call, which must be the cell's entire last statement, or that of a "
     "`with` block of torch.no_grad(), torch.inference_mode() or torch.autocast(...)."
 )
-_THIS_IN_A_FUNCTION = "Put what the cell computes into a function, and call that:\n\n"
 _IN_A_FUNCTION = (
     "Put what the cell computes into a function, and call that. For example:\n\n    %%compile\n"
     "    def compute(x):\n        return model(x) + 1\n"
@@ -246,8 +269,9 @@ def run(shell: Shell, cell: Cell) -> Call:
     # IPython leaves this frame and those above it out of the user's tracebacks.
     __tracebackhide__ = "__ipython_bottom__"
     namespace = shell.user_ns
-    last = copy.copy(cell.last)  # its value is replaced
-    call = Call(last, namespace, _ends_in(cell.blocks[0]) if cell.blocks else "")
+    # Their nodes are replaced.
+    last, blocks = copy.copy(cell.last), copy.deepcopy(cell.blocks)
+    call = Call(last, blocks, namespace)
     with shell.builtin_trap:
         for statement in cell.before:
             shown = shell.ast_node_interactivity == "all" and isinstance(statement, ast.Expr)
@@ -263,7 +287,6 @@ def run(shell: Shell, cell: Cell) -> Call:
                 _execute(shell, called, cell.file, "single" if cell.shown else "exec")
         finally:
             namespace.pop(_CALL_NAME, None)
-    call.notes = note_inner_calls(last, namespace)
     return call
 
 

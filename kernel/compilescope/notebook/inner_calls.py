@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import contextlib
 import copy
-from collections.abc import Iterator, Mapping
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ..report import Problem
@@ -16,15 +18,17 @@ _FUNCTION = "compute"
 Statement = ast.Expr | ast.Assign | ast.AnnAssign
 
 
-def note_inner_calls(last: Statement, namespace: Mapping[str, Any]) -> list[Problem]:
+def note_inner_calls(
+    last: Statement, blocks: Sequence[ast.With], namespace: Mapping[str, Any]
+) -> list[Problem]:
     """A warning if a cell's last call, such as a loss, is given the result of a module's call.
 
     Parameters
     ----------
-    last
-        The statement of that call.
+    last, blocks
+        The statement of that call, and the ``with`` blocks that it is in.
     namespace
-        The cell's, after the call.
+        The cell's, before the call.
     """
     call = last.value
     assert isinstance(call, ast.Call)
@@ -38,30 +42,57 @@ def note_inner_calls(last: Statement, namespace: Mapping[str, Any]) -> list[Prob
             what=f"`{inner[0]}` is not part of the inspected call.",
             why=f"%%compile inspects {outer}(...), the outermost call of the last statement; its "
             "arguments were evaluated before.",
-            remedy="To inspect all of it, put it into a function, and call that:\n\n"
-            f"{in_a_function(last, namespace)}",
+            remedy=f"To inspect all of it, {in_a_function(last, blocks, namespace)}",
         )
     ]
 
 
-def in_a_function(last: Statement, namespace: Mapping[str, Any]) -> str:
-    """A cell that does what a statement does in a function of the tensors in it."""
+def in_a_function(last: Statement, blocks: Sequence[ast.With], namespace: Mapping[str, Any]) -> str:
+    """How to end a cell so that a function computes what its last statement does.
+
+    Parameters
+    ----------
+    last, blocks
+        The statement, and the ``with`` blocks that it is in.
+    namespace
+        The cell's, before the statement; or before the cell, if that has not run.
+    """
+    assert last.value is not None
+    parameters = ", ".join(_parameters(last.value, namespace))
+    ending = copy.copy(last)
+    ending.value = ast.parse(f"{_FUNCTION}({parameters})", mode="eval").body
+    function = f"def {_FUNCTION}({parameters}):\n    return {ast.unparse(last.value)}"
+    inside: ast.stmt = ending
+    for block in reversed(blocks):
+        inside = ast.With(items=block.items, body=[*block.body[:-1], inside])
+    code = f"{function}\n{ast.unparse(ast.fix_missing_locations(inside))}"
+    return f"end the cell in a function, and its call:\n\n{textwrap.indent(code, '    ')}"
+
+
+def _parameters(expression: ast.expr, namespace: Mapping[str, Any]) -> list[str]:
+    """The names of tensors in an expression, and of what the cell itself assigns."""
     import torch
 
-    assert last.value is not None
-    names = {
-        node.id: None
-        for node in ast.walk(last.value)
-        if isinstance(node, ast.Name) and isinstance(namespace.get(node.id), torch.Tensor)
-    }
-    parameters = ", ".join(names)
-    call = ast.parse(f"{_FUNCTION}({parameters})", mode="eval").body
-    changed = copy.copy(last)
-    changed.value = call
-    return (
-        f"    %%compile\n    def {_FUNCTION}({parameters}):\n"
-        f"        return {ast.unparse(last.value)}\n    {ast.unparse(changed)}"
-    )
+    nodes = list(ast.walk(expression))
+    # What is only called, or has methods that are called, may be a function or a package.
+    called = {id(_base(node.func)) for node in nodes if isinstance(node, ast.Call)}
+    names: dict[str, bool] = {}
+    for node in nodes:
+        if isinstance(node, ast.Name):
+            names[node.id] = names.get(node.id, False) or id(node) not in called
+    return [
+        name
+        for name, is_value in names.items()
+        if isinstance(namespace.get(name), torch.Tensor)
+        or not (name in namespace or not is_value or hasattr(builtins, name))
+    ]
+
+
+def _base(function: ast.expr) -> ast.expr:
+    """What a called function is, or is an attribute of."""
+    while isinstance(function, ast.Attribute):
+        function = function.value
+    return function
 
 
 def _calls_in(call: ast.Call) -> Iterator[ast.Call]:

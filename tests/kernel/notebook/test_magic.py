@@ -131,10 +131,7 @@ WHOLE = ONE_CALL + (
     "Put what the cell computes into a function, and call that. For example:\n\n    %%compile\n"
     "    def compute(x):\n        return model(x) + 1\n    compute(x)\n"
 )
-THIS = (
-    "Put what the cell computes into a function, and call that:\n\n    %%compile\n"
-    "    def compute():\n        return {}\n    y = compute()\n"
-)
+ENDING = "End the cell in a function, and its call:\n\n    def compute({}):\n        return {}\n"
 ONE_STEP = ONE_CALL + (
     "Inspect one step of the loop: put it into a function, if it is not one yet, and call that. "
     "For example:\n\n    %%compile\n    step(batch)\n\nIf the loop calls what is compiled already, "
@@ -148,10 +145,21 @@ WRONG = [
     ("x = 1", "The cell ends in `x = 1`. " + NONE),
     ("for i in []:\n    f(i)", "The cell ends in `for i in []:`. " + ONE_STEP),
     ("with f(1):\n    f(1)", "The cell ends in `with f(1):`. " + WHOLE),
+    ("lock = open('/dev/null')\nwith lock:\n    f(1)", "The cell ends in `with lock:`. " + WHOLE),
+    (
+        "import torch\nwith torch.autocast('mps'):\n    f(1)",
+        (
+            "The cell's call is in autocast of mps. compilescope can repeat calls in autocast of "
+            "cpu and cuda. Put autocast into the function that the cell calls.\n"
+        ),
+    ),
     ("import torch\nwith torch.no_grad():\n    y = 1", "The cell ends in `y = 1`. " + NONE),
     (
         "y = f(1) + g(2)",
-        "The cell ends in `y = f(1) + g(2)`. " + ONE_CALL + THIS.format("f(1) + g(2)"),
+        "The cell ends in `y = f(1) + g(2)`. "
+        + ONE_CALL
+        + ENDING.format("", "f(1) + g(2)")
+        + "    y = compute()\n",
     ),
     ("def g(): pass", "The cell ends in `def g():`. " + NONE),
     ("import math", "The cell ends in `import math`. " + NONE),
@@ -164,10 +172,9 @@ WRONG = [
         "import torch\nx = torch.ones(2)\n(x * 2).sum()",
         (
             "The cell's last call is the tensor's own .sum(...). torch.compile has nothing to "
-            "compile there: the outermost call is the subject. Put what the cell computes into a "
-            "function, and call that:\n\n    %%compile\n    def compute(x):\n"
-            "        return (x * 2).sum()\n"
-            "    compute(x)\n"
+            "compile there: the outermost call is the subject. "
+            + ENDING.format("x", "(x * 2).sum()")
+            + "    compute(x)\n"
         ),
     ),
     *(
@@ -233,33 +240,73 @@ def test_the_cell_goes_by_its_number(shell: InteractiveShell, session: FakeSessi
 
 
 @pytest.mark.parametrize(
-    ("last", "inner"),
+    ("before", "last", "inner"),
     [
-        ("f(net(x), b=x)", "net(x)"),
-        ("y = f(torch.relu(both.net(x)), x)", "both.net(x)"),
-        ("f(x, lambda: net(x))", None),
-        ("f(torch.ones(2), torch.add(x, x))", None),
+        ("", "f(net(x), b=x)", "net(x)"),
+        ("", "x = f(torch.relu(both.net(x)), x)", "both.net(x)"),
+        ("z = x * 2", "with torch.no_grad():\n    f(net(z), z)", "net(z)"),
+        ("", "with torch.no_grad():\n    z = x * 2\n    f(net(z), x)", "net(z)"),
     ],
 )
 def test_a_module_called_in_the_arguments_is_no_part_of_the_call(
-    shell: InteractiveShell, session: FakeSession, last: str, inner: str | None
+    shell: InteractiveShell, session: FakeSession, before: str, last: str, inner: str
 ) -> None:
-    shell.run_cell(
-        "import torch, types\nx = torch.ones(2)\nnet = torch.nn.Linear(2, 2)\n"
-        "both = types.SimpleNamespace(net=net)\ndef f(a, b): pass"
-    )
-    succeed(shell.run_cell(f"%%compile\n{last}"))
-    notes = session.asked[0]["notes"]
-    if inner is None:
-        assert not notes
-        return
-    (note,) = notes
+    shell.run_cell(CALLS_OF_MODULES)
+    succeed(shell.run_cell(f"%%compile\n{before}\n{last}"))
+    (note,) = session.asked[0]["notes"]
     assert note.what == f"`{inner}` is not part of the inspected call."
-    code = textwrap.dedent(note.remedy.partition("\n\n")[2])
-    succeed(shell.run_cell(code))
+    ending = textwrap.dedent(note.remedy.partition("\n\n")[2])
+    shell.run_cell(CALLS_OF_MODULES)
+    succeed(shell.run_cell(f"%%compile\n{before}\n{ending}"))
     assert session.asked[1]["fn"] is shell.user_ns["compute"]
-    assert session.asked[1]["args"] == (shell.user_ns["x"],)
+    assert all(isinstance(value, torch.Tensor) for value in session.asked[1]["args"])
+    assert session.asked[1]["args"]
     assert not session.asked[1]["notes"]
+    assert session.contexts[0] == session.contexts[1]
+
+
+CALLS_OF_MODULES = """
+import torch, types
+x = torch.ones(2)
+net = torch.nn.Linear(2, 2)
+both = types.SimpleNamespace(net=net)
+def f(a, b): pass
+"""
+
+
+@pytest.mark.parametrize(
+    "last", ["f(x, lambda: net(x))", "f(torch.ones(2), torch.add(x, x))", "f(net, x)"]
+)
+def test_other_arguments_are_not_noted(
+    shell: InteractiveShell, session: FakeSession, last: str
+) -> None:
+    shell.run_cell(CALLS_OF_MODULES)
+    succeed(shell.run_cell(f"%%compile\n{last}"))
+    assert not session.asked[0]["notes"]
+
+
+@pytest.mark.parametrize(
+    ("last", "call"),
+    [
+        ("net(z).sum()", "compute(z)"),
+        ("y = net(z) + z.mean()", "y = compute(z)"),
+        ("both.net(x).T", "compute(x)"),
+    ],
+)
+def test_a_cell_that_ends_in_more_than_a_call_is_told_how_to_end(
+    shell: InteractiveShell,
+    session: FakeSession,
+    capsys: pytest.CaptureFixture[str],
+    last: str,
+    call: str,
+) -> None:
+    shell.run_cell(CALLS_OF_MODULES)
+    assert not shell.run_cell(f"%%compile\nz = x * 2\n{last}").success
+    error = capsys.readouterr().err
+    ending = textwrap.dedent(error.partition("\n\n")[2]).rstrip()
+    assert ending.splitlines()[-1] == call
+    succeed(shell.run_cell(f"%%compile\nz = x * 2\n{ending}"))
+    assert session.asked[0]["fn"] is shell.user_ns["compute"]
 
 
 def test_a_bare_magic_asks_for_a_cell(
