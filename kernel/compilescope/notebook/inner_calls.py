@@ -42,6 +42,7 @@ def note_inner_calls(
             what=f"`{inner[0]}` is not part of the inspected call.",
             why=f"%%compile inspects {outer}(...), the outermost call of the last statement; its "
             "arguments were evaluated before.",
+            facts={"inner_call": inner[0]},
             remedy=f"To inspect all of it, {in_a_function(last, blocks, namespace)}",
         )
     ]

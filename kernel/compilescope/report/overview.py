@@ -195,7 +195,7 @@ class Overview(Struct):
     axis: str = ""
     """What the bars show: ``0 \u2013 120 µs, 95 % interval``; empty if nothing is timed."""
     scope: str = ""
-    """Which part of a training step was timed; empty if a call is the whole."""
+    """What the figures leave out: a call in the arguments, the backward; empty if nothing."""
     load: str = ""
     """What makes the latencies less reliable: that other processes competed for the processors,
     and which latencies had not settled (`Timing.settled`). Empty if nothing does."""

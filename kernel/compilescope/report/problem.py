@@ -43,7 +43,8 @@ class Problem(Struct):
     """Details of a failure inside generated code, by name: ``operator``, ``tensor``, ``expected``,
     ``found``, ``cause``, ``call``; its place in the wrapper: ``compilation``, ``artifact``,
     ``wrapper_line``; for a failure of several compilations, ``compilations``: their ids, separated
-    by commas; ``hidden_by``: the setting with which torch raises nothing and runs in eager."""
+    by commas; ``hidden_by``: the setting with which torch raises nothing and runs in eager.
+    Elsewhere: ``inner_call``, a call in the arguments that is not part of the inspected one."""
 
     @property
     def compilations(self) -> list[str]:

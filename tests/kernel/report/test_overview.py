@@ -381,3 +381,11 @@ def test_a_graph_break_that_was_an_error_is_not_counted_as_none() -> None:
     variant.stage, variant.timing = "failed", None
     variant.problems = [Problem(severity="error", what="Graph break with fullgraph=True: a call")]
     assert not any("break" in item.text for item in overview(report).counts)
+
+
+def test_a_call_in_the_arguments_is_named_beside_the_figures() -> None:
+    left_out = Problem(severity="warning", what="`net(x)` is left out.", facts={"inner_call": "f"})
+    other = Problem(severity="warning", what="Something else.")
+    report = make_report(eager=100, python=50)
+    report.problems = [other, left_out]
+    assert overview(report).scope == left_out.what

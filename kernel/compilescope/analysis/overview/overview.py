@@ -87,7 +87,7 @@ def overview(report: Report) -> Overview:
         targets=targets,
         scale_us=scale_us,
         axis=_axis(results, scale_us),
-        scope=_FORWARD if any(_is_forward(variant) for variant in shown) else "",
+        scope=_scope(report, shown),
         load=" ".join(filter(None, [machine_load(shown), unsettled(shown)])),
         wrapper=answer,
         limit=limit(now, report) if now is not None else None,
@@ -97,6 +97,13 @@ def overview(report: Report) -> Overview:
         longer=next_calls.measure_longer(report, longer_s) if longer_s else "",
         conflicts=conflicts(report),
     )
+
+
+def _scope(report: Report, shown: Sequence[VariantReport]) -> str:
+    """What the figures are of, where it is less than the user may think."""
+    left_out = [problem.what for problem in report.problems if "inner_call" in problem.facts]
+    forward = [_FORWARD] if any(_is_forward(variant) for variant in shown) else []
+    return " ".join([*left_out, *forward])
 
 
 _FORWARD = "Latencies are of the forward; kernels, compile time and accuracy include the backward."
