@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import compilescope as cs
+import msgspec
 import pytest
 import torch
 from compilescope.builds.comparison import compare_with_eager
@@ -16,6 +17,7 @@ from compilescope.isolation.user_state import preserved
 from compilescope.measure.rounding_errors import ExactValues, why_unreliable
 from compilescope.report import Report
 from compilescope.report.measurements.accuracy import is_mismatch
+from compilescope.torch_api.operators import double_precision, other_rounding
 from compilescope.torch_api.operators.calls import recorded
 from compilescope.torch_api.operators.double_precision import (
     DoublePrecision,
@@ -23,6 +25,9 @@ from compilescope.torch_api.operators.double_precision import (
 )
 from compilescope.torch_api.operators.other_rounding import with_other_rounding
 from torch import nn
+from torch._higher_order_ops.associative_scan import associative_scan
+from torch._higher_order_ops.scan import scan
+from torch._higher_order_ops.while_loop import while_loop
 from torch._inductor.lowering import lowerings
 from torch.nn.attention.flex_attention import flex_attention
 
@@ -231,22 +236,123 @@ def test_attention_whose_default_is_no_dropout_has_a_value_without_rounding() ->
     assert (mode.value_of(output) - expected).abs().max() < 1e-12
 
 
-def test_higher_order_operators_run_under_every_mode() -> None:
+def test_the_functions_of_higher_order_operators_run_under_every_mode() -> None:
     def call(x: torch.Tensor) -> torch.Tensor:
         y = torch.cond(x.sum() > 0, torch.sin, torch.cos, (x * 3,))
-        return flex_attention(y, y, y).exp()
+        carried = (torch.tensor(0), flex_attention(y, y, y))
+        return while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, x.exp()), carried)[1]
 
-    x = torch.rand(1, 1, 4, 16)
-    expected = call(x)
-    with with_double_precision() as mode:
-        assert torch.equal(call(x), expected)
-    assert mode.alone == {"cond", "flex_attention"}
-    with with_other_rounding(0):
-        rounded = call(x)
-    torch.testing.assert_close(rounded, expected)
-    with recorded(["aten::exp"]) as recorded_calls:
-        assert torch.equal(call(x), expected)
-    assert list(recorded_calls) == ["aten::exp"]
+    def stacked(x: torch.Tensor) -> torch.Tensor:
+        sums = associative_scan(torch.add, x[0, 0], 0, combine_mode="generic")
+        return scan(lambda carry, row: (carry * row, carry + row), sums[0], sums)[1]
+
+    x = torch.rand(1, 1, 4, 16) / 3
+    for function in (call, stacked):
+        expected = function(x)
+        with with_double_precision() as mode:
+            result = function(x)
+        assert torch.equal(result, expected)
+        assert mode.alone | mode.skipped == set()
+        torch.testing.assert_close(mode.value_of(result), function(x.double()))
+        assert not torch.equal(mode.value_of(result), result.double())
+        with with_other_rounding(0):
+            rounded = function(x)
+        assert not torch.equal(rounded, expected)
+        torch.testing.assert_close(rounded, expected, rtol=1e-5, atol=1e-5)
+    with recorded(["aten::add.Tensor"]) as recorded_calls:
+        torch.cond(x.sum() > 0, torch.sin, torch.cos, (x,)).add(1)
+    assert list(recorded_calls) == ["aten::add.Tensor"]
+
+
+def repeated_products(x: torch.Tensor) -> torch.Tensor:
+    """Its rounding errors grow a hundredfold."""
+
+    def body(i: torch.Tensor, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        return i + 1, torch.tanh(x @ x)
+
+    result: torch.Tensor = while_loop(lambda i, x: i < 8, body, (torch.tensor(0), x))[1]
+    return result
+
+
+def test_a_loop_is_compared_with_its_result_in_double_precision() -> None:
+    torch.manual_seed(0)
+    x = torch.randn(64, 64)
+    variant = cs.inspect(repeated_products, (x,), variants="python").variant("python")
+    assert variant.problems == []
+    with preserved(repeated_products, (x,)) as snapshot:
+        reference = Reference(repeated_products, (x,), {}, snapshot)
+        right = outcome_of(repeated_products(x.double()).float(), None)
+        (error,) = reference.compare(right)
+        assert error.ok
+        assert error.max_abs > 100 * error.tolerance_abs
+        assert error.reference_abs < 1e-6 < error.eager_reference_abs
+        wrong = outcome_of(repeated_products(x * 1.001), None)
+        assert not reference.compare(wrong)[0].ok
+
+
+def test_an_operator_whose_function_is_not_computed_in_double_precision_has_no_reference(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for module in (double_precision, other_rounding):
+        monkeypatch.setattr(module, "runs_under_modes", lambda operator: False)
+    x = torch.randn(64, 64)
+    with preserved(repeated_products, (x,)) as snapshot:
+        reference = Reference(repeated_products, (x,), {}, snapshot)
+        (error,) = reference.compare(outcome_of(repeated_products(x) + 1, None))
+    assert reference.why == "Operators that call functions did not run in float64: while_loop."
+    assert (error.ok, error.reference, error.other_rounding_abs) == (False, "", None)
+
+
+class TestNormalization:
+    """Of layers before a normalization, whose gradients are what is left of large terms."""
+
+    @staticmethod
+    def layers() -> nn.Module:
+        torch.manual_seed(0)
+        return nn.Sequential(nn.Conv2d(3, 16, 3, padding=1), nn.BatchNorm2d(16))
+
+    def test_a_correct_backward_is_accepted(self) -> None:
+        net = self.layers()
+        variant = cs.inspect(net, (torch.randn(16, 3, 32, 32),), variants="python").variant(
+            "python"
+        )
+        assert [error.path for error in variant.accuracy if not error.ok] == []
+        assert variant.problems == []
+
+    # One of the gradient's 16,384 terms, each of them zero but for rounding steps of 1.
+    @pytest.mark.parametrize(("off", "ok"), [(2e-4, True), (16.0, False)])
+    def test_the_gradient_of_a_bias_is_as_exact_as_its_terms(self, off: float, ok: bool) -> None:
+        net, path = self.layers(), "Sequential.0.bias.grad"
+        x = torch.randn(16, 3, 32, 32)
+        with preserved(net, (x,)) as snapshot:
+            reference = Reference(net, (x,), {}, snapshot)
+            gradients = dict(reference.outcome.gradients)
+            name = next(name for name in gradients if name.endswith("0.bias"))
+            gradients[name] = gradients[name] + off
+            errors = reference.compare(
+                msgspec.structs.replace(reference.outcome, gradients=gradients)
+            )
+        (error,) = [error for error in errors if error.path == path]
+        assert error.ok is ok
+        assert error.max_abs > error.tolerance_abs
+
+    def test_a_wrong_backward_is_not_accepted(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        from torch._inductor import decomposition
+
+        operator = aten.native_batch_norm_backward.default
+        right = decomposition.decompositions[operator]
+
+        def wrong(*args: Any, **kwargs: Any) -> Any:
+            image, *others = right(*args, **kwargs)
+            return (image * 1.001, *others)
+
+        monkeypatch.setitem(decomposition.decompositions, operator, wrong)
+        decomposition.fast_random_decomps.cache_clear()
+        net = self.layers()
+        x, factors = torch.randn(4, 3, 16, 16), torch.randn(4, 16, 16, 16)
+        report = cs.inspect(lambda x: net(x) * factors, (x,), variants="python")
+        wrong_paths = [error.path for error in report.variant("python").accuracy if not error.ok]
+        assert wrong_paths == ["net.0.weight.grad"]
 
 
 @pytest.mark.parametrize("result", [0.0, 1e300, float("nan")])

@@ -224,13 +224,14 @@ class Reference:
         return self._unlike
 
     def _rounded_otherwise(self, seed: int) -> Mapping[str, Any]:
-        """Eager's values when each operator rounds differently; empty if that run fails."""
+        """Eager's values when each operator rounds differently; empty if a part of it cannot."""
         if seed not in self._otherwise:
             values: Mapping[str, Any] = {}
             try:
-                with quiet(), self._snapshot.inner.direct(), with_other_rounding(seed):
+                with quiet(), self._snapshot.inner.direct(), with_other_rounding(seed) as mode:
                     outcome = outcome_of(self._call(), self._backward)
-                    values = with_changes(outcome, self._snapshot).values()
+                    outcome = with_changes(outcome, self._snapshot)
+                values = {} if mode.skipped else outcome.values()
             except CALL_ERRORS:  # the result stays out of tolerance
                 values = {}
             finally:
@@ -254,6 +255,9 @@ class Reference:
             snapshot.restore()
         self._together.all(outcome is not None)
         if outcome is None:
+            return None
+        if mode.skipped:
+            self.why = SKIPPED.format(", ".join(sorted(mode.skipped)))
             return None
         lone_operators = f"; by themselves: {', '.join(sorted(mode.alone))}" if mode.alone else ""
         values = {
@@ -376,6 +380,7 @@ _ROUNDINGS = 8
 _ROUNDED_SUMS = 1024
 """A second call may differ as much as after so many kernels: by 32 times the tolerance."""
 NO_MEMORY = "Comparing in float64 needs more memory than is free. Nothing is compared."
+SKIPPED = "Operators that call functions did not run in float64: {}."
 NO_ROOM_ELSEWHERE = "There is no room for the subject's tensors in float64 on another rank."
 _INSPECT_FUNCTION = (
     "Inspect the function that aot_compile compiled: the accuracy study of its variant finds the "

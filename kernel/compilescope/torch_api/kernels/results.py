@@ -286,7 +286,7 @@ class _Interpreter(fx.Interpreter):
     def run_node(self, n: fx.Node) -> Any:
         if isinstance(n.target, torch._ops.HigherOrderOperator):
             args, kwargs = self.fetch_args_kwargs_from_env(n)
-            result = self.mode.outside(n.target, *args, **kwargs)
+            result = self.mode.run_higher_order(n.target, args, kwargs)
         else:
             result = super().run_node(n)
         if n.name in self.names and isinstance(result, torch.Tensor) and result.dtype in WIDER:

@@ -25,6 +25,7 @@ from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_mod
 from torch.utils._pytree import tree_leaves, tree_map
 
 from . import arguments, tensors
+from .higher_order import run_under, runs_under_modes
 
 WIDER = {
     torch.float16: torch.float64,
@@ -51,6 +52,9 @@ class DoublePrecision(TorchDispatchMode):  # type: ignore[no-untyped-call]
     ----------
     alone
         Operators that have no kernel in double precision; their results are used unchanged.
+    skipped
+        Higher-order operators that ran without double precision: what follows from their results
+        has rounding errors.
     """
 
     supports_higher_order_operators = True
@@ -64,6 +68,7 @@ class DoublePrecision(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self._fresh_bytes = 0
         self._alive_bytes = 0
         self.alone: set[str] = set()
+        self.skipped: set[str] = set()
 
     def value_of(self, tensor: torch.Tensor) -> torch.Tensor | None:
         """A copy of a tensor's value without rounding; None for a tensor that is not of floats."""
@@ -71,14 +76,21 @@ class DoublePrecision(TorchDispatchMode):  # type: ignore[no-untyped-call]
             wide = self._view(tensor.detach())
             return None if wide is None else wide.clone()
 
-    def outside(self, function: Any, *args: Any, **kwargs: Any) -> Any:
-        """Calls a function that cannot run under a mode, without double precision."""
+    def run_higher_order(
+        self, operator: HigherOrderOperator, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        """Runs a higher-order operator once: its functions may have effects, or draw numbers.
+
+        Their operators run in double precision too; `skipped` names the operator if they cannot.
+        """
         with _disable_current_modes():
-            result = function(*args, **kwargs)
+            if runs_under_modes(operator):
+                return run_under(self, operator, args, kwargs)
+            result = operator(*args, **kwargs)
             for leaf in tree_leaves((args, kwargs, result)):
                 if _accompanied(leaf):
                     self._put(leaf, leaf)
-        self.alone.add(str(function))
+        self.skipped.add(str(operator))
         return result
 
     def __torch_dispatch__(
@@ -86,8 +98,7 @@ class DoublePrecision(TorchDispatchMode):  # type: ignore[no-untyped-call]
     ) -> Any:
         kwargs = kwargs or {}
         if isinstance(func, HigherOrderOperator):
-            # What it calls may have effects, or draw random numbers: it cannot run twice.
-            return self.outside(func, *args, **kwargs)
+            return self.run_higher_order(func, args, kwargs)
         inputs = [leaf for leaf in tree_leaves((args, kwargs)) if _accompanied(leaf)]
         # Before the operator runs: it may write to its arguments.
         wide = {id(tensor): self._view(tensor) for tensor in inputs}

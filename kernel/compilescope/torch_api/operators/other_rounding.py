@@ -9,24 +9,33 @@ arithmetic). The result of a long sum is changed by more: eager adds in pairs, g
 term after the other in each lane of a vector, whose error grows with the number of terms (N.
 Higham, *Accuracy and Stability of Numerical Algorithms*, section 4.2).
 
+A normalization computes in several steps. In its backward, terms of the size of the gradients
+cancel, and the sum of what is left, such as the gradient of a bias before it, may be zero except
+for the rounding of these terms: a change in proportion to the result would be zero too. Its steps
+are those of torch's decomposition, from which compiled code is generated, and each rounds
+differently.
+
 Relies on ``torch.utils._python_dispatch.TorchDispatchMode``, which also sees the operators that
-autograd runs, and on ``FunctionSchema.is_mutable`` and ``Argument.alias_info`` of operators.
+autograd runs, on ``torch._decomp``, and on ``FunctionSchema.is_mutable`` and
+``Argument.alias_info`` of operators.
 """
 
 from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import torch
+from torch._decomp import decomposition_table
 from torch._ops import HigherOrderOperator
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from . import tensors
 from .double_precision import arguments_written
+from .higher_order import run_under, runs_under_modes
 from .order_independent import is_exact
 
 _STEPS = 2
@@ -40,7 +49,6 @@ _LANES = 16
 
 _SUMS = {
     "cudnn_batch_norm",
-    "cudnn_batch_norm_backward",
     "dot",
     "linalg_vector_norm",
     "logsumexp",
@@ -48,9 +56,6 @@ _SUMS = {
     "mse_loss",
     "mv",
     "native_batch_norm",
-    "native_batch_norm_backward",
-    "native_group_norm_backward",
-    "native_layer_norm_backward",
     "nll_loss_forward",
     "norm",
     "std",
@@ -60,6 +65,19 @@ _SUMS = {
     "var_mean",
 }
 """The operators that sum many values to each of few."""
+
+_IN_STEPS = {
+    "_fused_rms_norm_backward",
+    "_log_softmax_backward_data",
+    "_softmax_backward_data",
+    "cudnn_batch_norm_backward",
+    "native_batch_norm_backward",
+    "native_group_norm",
+    "native_group_norm_backward",
+    "native_layer_norm",
+    "native_layer_norm_backward",
+}
+"""The operators that subtract a sum's result from its terms, of those that write to no tensor."""
 
 _PRODUCTS = {"addbmm", "addmm", "baddbmm", "bmm", "mm"}
 """The products of matrices, whose last two tensors are the factors."""
@@ -75,6 +93,11 @@ class OtherRounding(TorchDispatchMode):  # type: ignore[no-untyped-call]
     ----------
     seed
         The seed of the rounding's own random numbers; the program's are not touched.
+
+    Attributes
+    ----------
+    skipped
+        Higher-order operators whose functions rounded as ever: only their results are changed.
     """
 
     supports_higher_order_operators = True
@@ -82,14 +105,25 @@ class OtherRounding(TorchDispatchMode):  # type: ignore[no-untyped-call]
     def __init__(self, seed: int) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self._seed = seed
+        self.skipped: set[str] = set()
         self._generators: dict[torch.device, torch.Generator] = {}
 
     def __torch_dispatch__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
     ) -> Any:
         kwargs = kwargs or {}
+        if isinstance(func, HigherOrderOperator) and runs_under_modes(func):
+            return run_under(self, func, args, kwargs)
         inputs = [leaf for leaf in tree_leaves((args, kwargs)) if _is_rounded(leaf)]
         result = func(*args, **kwargs)
+        steps = _steps(func)
+        if steps is not None:
+            with self:
+                rounded = steps(*args, **kwargs)
+            for output, other in zip(tree_leaves(result), tree_leaves(rounded), strict=True):
+                if _is_rounded(output):
+                    output.copy_(other)
+            return result
         storages = {tensor.untyped_storage()._cdata for tensor in inputs}
         changed = [
             leaf
@@ -97,7 +131,7 @@ class OtherRounding(TorchDispatchMode):  # type: ignore[no-untyped-call]
             if _is_rounded(leaf) and leaf.untyped_storage()._cdata not in storages
         ]
         if isinstance(func, HigherOrderOperator):
-            # The operators that it calls are not seen here: all are taken for one.
+            self.skipped.add(str(func))
             name, written = func.__name__, []
         else:
             # A result that depends on no tensor of floats is a constant, random, or of integers.
@@ -112,8 +146,8 @@ class OtherRounding(TorchDispatchMode):  # type: ignore[no-untyped-call]
                 for group in (changed, written)
             )
         for tensor in (*changed, *written):
-            steps = _terms(name, inputs, tensor) // (2 * _LANES)
-            self._round(tensor, min(_MAX_STEPS, max(_STEPS, steps)))
+            most = _terms(name, inputs, tensor) // (2 * _LANES)
+            self._round(tensor, min(_MAX_STEPS, max(_STEPS, most)))
         return result
 
     def _round(self, tensor: torch.Tensor, most: int) -> None:
@@ -125,6 +159,19 @@ class OtherRounding(TorchDispatchMode):  # type: ignore[no-untyped-call]
             -most, most + 1, tensor.shape, generator=generator, device=tensor.device
         )
         tensor.add_(tensor * steps * torch.finfo(tensor.dtype).eps)
+
+
+def _steps(func: Any) -> Callable[..., Any] | None:
+    """The decomposition of an operator that rounds several times; None if it is taken as a whole.
+
+    Its result has the strides of the operator's only by chance: the values are copied.
+    """
+    if isinstance(func, HigherOrderOperator) or func.namespace != "aten":
+        return None
+    if func.overloadpacket.__name__ not in _IN_STEPS or func._overloadname != "default":
+        return None
+    decompositions: dict[Any, Callable[..., Any]] = decomposition_table
+    return decompositions.get(func)
 
 
 def _terms(operator: str, inputs: Sequence[torch.Tensor], result: torch.Tensor) -> int:
@@ -152,11 +199,11 @@ _FULL = 4
 
 
 @contextlib.contextmanager
-def with_other_rounding(seed: int) -> Iterator[None]:
+def with_other_rounding(seed: int) -> Iterator[OtherRounding]:
     """Runs the block in eager, each operator's result changed by a few rounding steps."""
     stance: Any = torch.compiler.set_stance
-    with stance("force_eager"), OtherRounding(seed):
-        yield
+    with stance("force_eager"), OtherRounding(seed) as mode:
+        yield mode
 
 
 def _is_rounded(value: object) -> bool:
