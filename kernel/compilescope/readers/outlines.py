@@ -51,8 +51,7 @@ _OUTLINED = {
 }
 """The records that an outline is made of, besides those of caches."""
 _GUARDS = "dynamo_cpp_guards_str"
-_OF_RECOMPILES = {"create_symbol", _GUARDS}
-"""Read of recompiles alone: they have the new values, which torch's reasons may lack."""
+"""Read of recompiles alone, as the symbols are: both have new values that reasons may lack."""
 _BEGIN_INDUCTOR = {"fx_graph_runnable", "before_post_grad_graph"}
 """The first records of Inductor. After those of a forward they are a backward's."""
 _OF_PROCESS = {"torch_version", "fx_graph_runnable"}
@@ -77,7 +76,7 @@ def _kind(event: bytes, artifact: bytes) -> _Kind:
         name=name,
         is_outlined=name in _OUTLINED or _CACHE.match(name) is not None,
         of_process=name in METRICS or name in _OF_PROCESS,
-        of_recompile=name in _OF_RECOMPILES,
+        of_recompile=name == "create_symbol",
         # The details of a cache hit or miss take megabytes: they are read with the compilation.
         has_text=not name.endswith(("_cache_hit", "_cache_miss")),
     )
@@ -147,7 +146,7 @@ class Events(msgspec.Struct):
     names: set[str] = set()
     """The records' names."""
     guards: list[Guard] = []
-    """Of a recompile, those on what its reasons name."""
+    """Of a recompile, those on what its reasons name, if these lack new values."""
     has_failure: bool = False
     """Whether one of the records `reports_failure`."""
     figures: dict[str, dict[str, Any]] = {}
@@ -164,12 +163,14 @@ class Events(msgspec.Struct):
             self.in_backward = False
         self.has_failure = self.has_failure or reports_failure(record)
 
-    def add_guards(self, record: Record) -> None:
-        """Read the guards of a recompile, of which few are kept."""
-        from .new_values import guards_of_failed  # most compilations are no recompiles
+    def add_guards(self, read: Callable[[], str]) -> None:
+        """Read the guards of a recompile on what its reasons name, if these lack new values."""
+        from .new_values import guards_of_failed, need_guards  # recompiles are few
 
-        reasons = [reason.payload for reason in self.records if reason.name == "recompile_reasons"]
-        self.guards = guards_of_failed(record.payload or "", filter(None, reasons))
+        self.names.add(_GUARDS)
+        logged = [record.payload for record in self.records if record.name == "recompile_reasons"]
+        reasons = [text for text in logged if text]
+        self.guards = guards_of_failed(read(), reasons) if need_guards(reasons) else []
 
     def metrics(self, event: str) -> dict[str, Any]:
         """Torch's figures of the forward or of the backward; empty where they are not logged."""
@@ -350,6 +351,10 @@ class Outlines:
                 events.texts.append(Text(kind.name, head.has_payload, offset))
             if kind.name in _BEGIN_INDUCTOR and events.is_done:
                 events.in_backward = True
+        if kind.name == _GUARDS:
+            if events is not None and events.is_recompile:
+                events.add_guards(lambda: _text_of(block, end))
+            return
         of_process = kind.of_process and kind.name not in self._process
         of_recompile = kind.of_recompile and events is not None and events.is_recompile
         if not of_process and not kind.is_outlined and not of_recompile:
@@ -358,16 +363,14 @@ class Outlines:
         record = Record(
             event=name,
             metadata=self._metadata(name, kind.name, head, text),
-            payload=block.payload_at(end).decode("utf-8", "replace") if kind.has_text else None,
+            payload=_text_of(block, end) if kind.has_text else None,
             compile_id=None if events is None or events.id == NO_COMPILE_ID else events.id,
             attempt=head.attempt or 0,
             time_s=self._time(match),
         )
         if of_process:
             self._process[kind.name] = record
-        if events is not None and of_recompile and kind.name == _GUARDS:
-            events.add_guards(record)
-        elif events is not None and (kind.is_outlined or of_recompile):
+        if events is not None and (kind.is_outlined or of_recompile):
             events.add(record)
             if self._shift_s is None:
                 self._set_clock(events)
@@ -416,6 +419,10 @@ class Outlines:
             self._shift_s = whole_quarters(started_s - events.records[0].time_s)
 
 
+def _text_of(block: Block, head_end: int) -> str:
+    return block.payload_at(head_end).decode("utf-8", "replace")
+
+
 def _breaks(events: Events, frame: SourceLine | None) -> list[Break]:
     """The graph breaks of a compilation."""
     if "dynamo_graph_break_reason" not in events.names:
@@ -450,7 +457,8 @@ def _outline(events: Events, frame: SourceLine | None, shift_s: float) -> Compil
             from .new_values import add_failures
 
             compilation.recompile = parse_recompile(record.payload, files_of(records))
-            add_failures(compilation, records, events.guards)
+            are_logged = _GUARDS in events.names
+            add_failures(compilation, records, events.guards, are_logged=are_logged)
             add_causes(compilation)
         elif record.event == "artifact" and name not in _OUTLINED:
             from ..analysis.phases.caches import parse_cache

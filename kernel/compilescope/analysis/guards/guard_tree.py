@@ -6,8 +6,9 @@ A live trace and a ``TORCH_TRACE`` file contain the same text: ``dynamo_cpp_guar
 from __future__ import annotations
 
 import copy
+import itertools
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from ...report import Guard, GuardManager
@@ -19,6 +20,8 @@ _KIND = re.compile(r"\w+")
 _PAIR = re.compile(r"pair at index=(\d+)")
 _ROLE = {"KeyManager": "key", "ValueManager": "value"}
 _NAMED = re.compile(r"(?:[LG]\[(?:'[^']*'|\"[^\"]*\")\](?:\.\w+(?:\(\))?|\[[^\[\]]*\])*)")
+_SOURCE = re.compile(r"Manager: source=(.*?)(?:, accessed_by=|, type=|$).*", re.M)
+"""A manager's line from its kind on."""
 _ENDS = ("Guard latency", "TREE_GUARD")
 
 
@@ -46,6 +49,36 @@ def parse_guards(text: str, files: Iterable[str] = ()) -> GuardTree:
         name if exactly one known file ends in it, and otherwise stays short.
     """
     return _parse(text, Files(files))
+
+
+def select_managers(text: str, choose: Callable[[list[str]], Iterable[bool]]) -> str:
+    """Return the lines of some managers of a printed tree, and of their guards, unparsed.
+
+    torch prints a manager's guards right after it, and the root's before and after all others. So
+    the first lines are always returned, and those from the last manager on.
+
+    Parameters
+    ----------
+    text
+        The tree, as for `parse_guards`.
+    choose
+        Gets the sources of the managers, and returns for each whether it is one of them.
+    """
+    managers = list(_SOURCE.finditer(text))
+    if not managers:
+        return text
+    chosen = list(choose([manager[1] for manager in managers]))
+    chosen[-1] = True
+    begins = [manager.start() for manager in managers]
+
+    def line(at: int) -> int:
+        return text.rfind("\n", 0, at) + 1
+
+    parts = [text[: line(begins[0])]]
+    for index in itertools.compress(range(len(begins)), chosen):
+        end = line(begins[index + 1]) if index + 1 < len(begins) else len(text)
+        parts.append(text[line(begins[index]) : end])
+    return "".join(parts)
 
 
 class GuardMemory:

@@ -5,7 +5,12 @@ from __future__ import annotations
 import time
 
 import pytest
-from compilescope.analysis.guards.guard_tree import GuardMemory, GuardTree, parse_guards
+from compilescope.analysis.guards.guard_tree import (
+    GuardMemory,
+    GuardTree,
+    parse_guards,
+    select_managers,
+)
 from compilescope.analysis.guards.reasons.failed_guard import (
     changed_modes,
     find_guard,
@@ -45,6 +50,19 @@ def test_guards_are_read_once_and_each_reader_has_its_own(records):
         for manager in first.managers:
             manager.fails, manager.cost_ns = 1, 2.0
         assert memory.parse(text, ["/case/program.py"]) == parse_guards(text, ["/case/program.py"])
+
+
+def test_the_guards_of_selected_managers_are_those_of_the_whole_tree(records):
+    def on(source: str, text: str) -> list[tuple[str, str]]:
+        guards = parse_guards(text).guards
+        return [(guard.type, guard.source) for guard in guards if guard.source == source]
+
+    for text in printed(records):
+        sources = {manager.source for manager in parse_guards(text).managers} - {"", "L", "G"}
+        assert sources
+        for source in sources:
+            selected = select_managers(text, lambda names, source=source: map(source.__eq__, names))
+            assert on(source, selected) == on(source, text)
 
 
 def test_guards_are_read_again_where_files_have_other_names():

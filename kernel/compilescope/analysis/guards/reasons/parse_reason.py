@@ -64,6 +64,15 @@ class _Read:
     dimension: int | None = None
 
 
+def has_new_value(reason: str) -> bool:
+    """Whether the guards of the new compilation add nothing to a reason that torch gave."""
+    match = _OWNER.match(reason)
+    text = match.group(2) if match else reason
+    read = _read(text, _NOTE.split(text)[0].strip())
+    # The argument of a call in a source has its scope only in the guards: f(L['x']) for f(x).
+    return read.kind in _NO_SOURCE or (read.new != "" and "(" not in read.source)
+
+
 def read_failure(reason: str, earlier: dict[str, Values], now: Values) -> Failure:
     """Read one reason that torch gave for a recompile.
 
