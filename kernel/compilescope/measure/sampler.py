@@ -51,7 +51,7 @@ _WARM_GROUPS = 2
 _RUNNING_STEP = 1.05
 """The factor between the rounds of consecutive running ratios: about a hundred ratios for thousands
 of rounds."""
-_LONG_NS = 50_000_000
+LONG_NS = 50_000_000
 """What another call leaves in the caches takes milliseconds to replace: a few percent of a call
 that takes this long."""
 
@@ -371,7 +371,7 @@ class Sampler:
         eager's temporary tensors, the threads of another OpenMP. Where all calls are long, none
         is made, to save time; little of their time depends on it.
         """
-        has_short = batch > 1 or any(each.call_ns < _LONG_NS for each in self._series.values())
+        has_short = batch > 1 or any(each.call_ns < LONG_NS for each in self._series.values())
         return 1 if has_short or self._before_each is not None else 0
 
     @contextmanager

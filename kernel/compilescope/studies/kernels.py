@@ -15,6 +15,7 @@ from ..analysis.wrapper.split import split
 from ..builds.build import Built
 from ..builds.comparison.call_result import outcome_of
 from ..isolation.muted_output import quiet
+from ..measure.garbage_collection import gc_disabled
 from ..measure.kernel_launches import Graph, graphs_of
 from ..measure.kernel_report import (
     BuildMeasurements,
@@ -24,6 +25,7 @@ from ..measure.kernel_report import (
     fill,
     learn_patterns,
 )
+from ..measure.warm_calls import WarmCalls
 from ..report import VariantReport
 from ..torch_api.dynamo.compile_variant import settings_of
 from ..torch_api.kernels import timers
@@ -40,7 +42,7 @@ _WARM_UP = 3
 """Calls before: the second of a CUDA graph records it."""
 _FIRST_CALLS = 6
 """Calls from the initial state, for graphs that run only then."""
-_IN_A_ROW = 5
+_IN_A_ROW = 10
 """Calls in one profile, between two checks of the time."""
 _EVENTS = 100_000
 """Launches that are kept: after so many, no further call is profiled."""
@@ -121,20 +123,24 @@ def _profiled(
     """Warms up, then profiles calls until the time is up: one at least.
 
     State carries over from call to call: restoring it would make an optimizer's step recompile,
-    and would evict other data from the caches.
+    and would evict other data from the caches. On a CPU, calls that are not recorded come right
+    before each profiled one; a GPU's times do not depend on the host's memory.
     """
     call = _call(study, built)
     for _ in range(_WARM_UP):
         study.monitor.check()
         call()
     profiler = timers.Profiler(device=on_device)
+    check = study.monitor.check
+    before = check if on_device else WarmCalls(call, check)
     end = time.perf_counter() + seconds
-    profiler.profile(call, calls=1, before=study.monitor.check)
+    profiler.profile(call, calls=1, before=check)
     entries = 0
     while seconds and len(profiler.calls) < _MOST and entries < _EVENTS:
         if time.perf_counter() > end and len(profiler.calls) > _FEWEST:
             break
-        profiler.profile(call, calls=_IN_A_ROW, before=study.monitor.check)
+        with gc_disabled():
+            profiler.profile(call, calls=_IN_A_ROW, before=before)
         entries = sum(
             len(run.spans) for profiled_call in profiler.calls for run in profiled_call.runs
         )
@@ -167,7 +173,10 @@ def _with_first_calls(
 
 def _call(study: StudyContext, built: Built) -> Callable[[], object]:
     backward = study.snapshot.backward.without_gradients()
-    return lambda: outcome_of(built.call(*study.args, **study.kwargs), backward)
+    # Without copies, whose memory the next call would find in place of its own.
+    return lambda: outcome_of(
+        built.call(*study.args, **study.kwargs), backward, copy=lambda tensor: tensor
+    )
 
 
 def _graphs_that_ran(calls: Runs) -> set[int]:

@@ -158,6 +158,27 @@ def test_a_branch_that_is_not_taken_has_a_reason() -> None:
     assert all(kernel.launches[0].time for kernel in kernels if kernel is not missed)
 
 
+def test_other_calls_come_right_before_each_profiled_one() -> None:
+    calls = 0
+
+    @torch.library.custom_op("compilescope_test::counted", mutates_args=())
+    def counted(x: torch.Tensor) -> torch.Tensor:
+        nonlocal calls
+        calls += 1
+        return x + 1
+
+    @counted.register_fake
+    def _(x: torch.Tensor) -> torch.Tensor:
+        return torch.empty_like(x)
+
+    report = unbuilt(lambda x: counted(x), (torch.ones(8),), ("python",))
+    calls = 0
+    cs.study(report, "kernels")
+    ((_, launch),) = own(report.variant("python"))
+    assert launch.time is not None
+    assert calls >= 4 * launch.time.calls
+
+
 def test_no_second_profiler() -> None:
     report = unbuilt(torch.sin, (torch.ones(64),), ("python",))
     with torch.profiler.profile():

@@ -18,8 +18,10 @@ from ...builds.comparison.call_result import leaves
 from ...isolation.muted_output import quiet
 from ...isolation.state_changes import changes_of
 from ...isolation.user_state import Snapshot
+from ...measure.garbage_collection import gc_disabled
 from ...measure.layer_kernels import kernels_of
 from ...measure.layers import MIN_ROUNDS, SECONDS, Samples, figure, sample_layers
+from ...measure.warm_calls import WarmCalls
 from ...report import Layer, Layers, Variant, VariantReport
 from ...report.units import duration
 from ...torch_api.dynamo.compiled_graphs import KeptLayers
@@ -353,7 +355,9 @@ class _LayerMeasurement:
             call = whole if unit.graph.cudagraphs else unit.run
             with torch.set_grad_enabled(self._grad if unit.graph.cudagraphs else unit.grad):
                 profiled = 1 if self._long else _PROFILED
-                profiler.profile(call, calls=profiled, before=_nothing)
+                before = _nothing if self._device or self._long else WarmCalls(call)
+                with gc_disabled():
+                    profiler.profile(call, calls=profiled, before=before)
             kernels = kernels_of(
                 profiler.calls,
                 str(unit.graph.graph.source_code),

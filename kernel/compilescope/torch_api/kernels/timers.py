@@ -8,7 +8,8 @@ each kernel on the device and reports the host call that launched it.
 Relies on ``torch.profiler.profile`` (``.profiler.kineto_results.events()`` and its events' ``name,
 start_ns, duration_ns, start_thread_id, device_type, correlation_id, linked_correlation_id``;
 ``activity_type`` and ``is_user_annotation`` where a version has them),
-``torch._C._profiler._RecordFunctionFast``, ``torch.autograd.profiler._is_profiler_enabled``,
+``torch._C._profiler._RecordFunctionFast``, ``torch._C._autograd._enable_record_function``,
+``torch.autograd.profiler._is_profiler_enabled``,
 ``torch._inductor.output_code.CompiledFxGraph`` (``__call__``, ``source_code``), through which a
 compiled graph is called in all versions, and the setting ``cpp.enable_kernel_profile``.
 """
@@ -78,7 +79,7 @@ class Profiler:
         Parameters
         ----------
         before
-            Run before each call; not part of it.
+            Run before each call; not recorded.
         """
         from torch._inductor.output_code import CompiledFxGraph
 
@@ -93,7 +94,8 @@ class Profiler:
         ):
             _calibrate()
             for _ in range(calls):
-                before()
+                with _unrecorded():
+                    before()
                 with _mark(CALL):
                     call()
                 if self._device:
@@ -118,6 +120,16 @@ class Profiler:
 def _mark(name: str) -> Any:
     """A profiler range."""
     return torch._C._profiler._RecordFunctionFast(name)
+
+
+@contextlib.contextmanager
+def _unrecorded() -> Iterator[None]:
+    """Opens no ranges on this thread in the block."""
+    torch._C._autograd._enable_record_function(False)
+    try:
+        yield
+    finally:
+        torch._C._autograd._enable_record_function(True)
 
 
 def _calibrate() -> None:

@@ -163,6 +163,9 @@ def _follows(report: Report, paint: _Paint, width: int) -> Iterator[str]:
         text = f"{parts}." if parts else limit.text
         sentence = " ".join(filter(None, (limit.headline, text, limit.calls, limit.remedy)))
         yield from _wrapped(sentence, width, "limits?       ")
+    for conflict in overview.conflicts:
+        if overview.limit is None or conflict.text not in overview.limit.text:
+            yield from _wrapped(f"[{conflict.variant}] {conflict.text}", width, "warning:      ")
     yield from _changes_to_make(overview, paint, width)
     yield from _wrapped(" \u00b7 ".join(count.text for count in overview.counts), width, "")
     for count in overview.counts:

@@ -23,6 +23,7 @@ from compilescope.report import (
     VariantReport,
 )
 from compilescope.report.variant import Variant
+from compilescope.views.text import report as text
 
 
 def timing(us: float, device: str = "cpu") -> Timing:
@@ -283,6 +284,14 @@ def test_kernels_longer_than_the_call_are_a_conflict() -> None:
     assert conflict.variant == "loaded"
     for figure in ("19.5 ms", "21.6 µs", "kernel_0 alone"):
         assert figure in conflict.text
+
+
+def test_a_printed_report_warns_of_kernels_longer_than_the_call() -> None:
+    variant = built(timing=timing(64.6), compilations=[compilation((215, 0.1, 0.1))])
+    for parts in ([], [layers(64.6, 40.9)]):
+        variant.layers = parts
+        printed = " ".join(text.render(report(variant)).split())
+        assert printed.count("Kernel times and latency do not agree: 1 measured launch") == 1
 
 
 def test_a_damaged_latency_without_kernels_is_no_conflict() -> None:
