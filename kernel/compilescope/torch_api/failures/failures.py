@@ -32,7 +32,7 @@ from ...report.problem import (
 from ...report.restart_explanations import explanation_of
 from ..trace.graphs import source_lines
 from . import backend, cpp, cpp_compiler, disk, operators
-from .places import last_traced, text_after, users_part, where_raised
+from .places import last_traced, line_of_node, text_after, users_part, where_raised
 from .restrictions import restriction
 
 
@@ -169,7 +169,7 @@ def of_later_call(error: BaseException) -> Problem:
 
 def of_codegen(error: BaseException) -> Problem:
     """The problem for an exception during code generation, when no code of the subject runs."""
-    return of_torch(error) or _own_fault(error) or _internal(error, _full_traceback(error))
+    return of_torch(error) or _own_fault(error) or _of_inductor(error, _full_traceback(error))
 
 
 def of_torch(error: BaseException) -> Problem | None:
@@ -185,6 +185,8 @@ def of_torch(error: BaseException) -> Problem | None:
                 return problem
     if isinstance(error, dynamo.RestartAnalysis):
         return _restart(error)
+    if isinstance(error, dynamo.BackendCompilerFailed):
+        return _of_inductor(error, message_of(error))
     if isinstance(error, dynamo.TorchDynamoException):
         return _internal(error, message_of(error))
     return None
@@ -240,6 +242,30 @@ def _internal(error: BaseException, detail: str) -> Problem:
         where=where_raised(error),
         detail=detail,
     )
+
+
+def _of_inductor(error: BaseException, detail: str) -> Problem:
+    """The problem if the backend Inductor fails: itself, or AOTAutograd, which it calls."""
+    problem = _internal(error, detail)
+    is_own = isinstance(error, inductor.InductorError)
+    problem.why = _INDUCTOR if is_own else _INDUCTOR_OR_AOT
+    problem.remedy = _WITHOUT_INDUCTOR if is_own else _TRY_AOT_EAGER
+    if isinstance(error, dynamo.BackendCompilerFailed):  # its own first line names the backend only
+        problem.what = f"{COMPILE_FAILED}: {in_short(error.inner_exception)}"
+    problem.where = line_of_node(error) or problem.where
+    return problem
+
+
+_INDUCTOR = "An internal error of Inductor: Dynamo and AOTAutograd had captured the graph."
+_WITHOUT_INDUCTOR = (
+    "Keep the operator out of the graph with torch.compiler.disable, or choose "
+    "backend='aot_eager', which does without Inductor."
+)
+_INDUCTOR_OR_AOT = (
+    "An internal error of AOTAutograd or of Inductor, which calls it: Dynamo had captured the "
+    "graph."
+)
+_TRY_AOT_EAGER = "Try backend='aot_eager': if it fails, too, AOTAutograd is the part that fails."
 
 
 def _restart(error: BaseException) -> Problem:

@@ -8,14 +8,11 @@ from __future__ import annotations
 
 import ast
 import re
-import traceback
 
-from torch.fx import Node
-
-from ...report import Problem, SourceLine
+from ...report import Problem
 from ...report.problem import first_line_of, message_of
 from ..trace.graphs import source_lines
-from .places import last_traced, text_after
+from .places import last_traced, line_of_node, text_after
 
 
 def unknown_operator(error: BaseException) -> Problem:
@@ -42,24 +39,15 @@ def lowering(error: BaseException) -> Problem:
 def _at_operator(error: BaseException, what: str, *, remedy: str) -> Problem:
     message = message_of(error)
     target = re.search(r"target: (\S+)", message)
-    frames = source_lines(message) or _lowered(error)
+    frames = source_lines(message)
     return Problem(
         severity="error",
         what=f"{what} {target.group(1) if target else ''}".rstrip() + ".",
         why=first_line_of(error),
         remedy=remedy,
-        where=frames[-1] if frames else None,
+        where=frames[-1] if frames else line_of_node(error),
         detail=message,
     )
-
-
-def _lowered(error: BaseException) -> list[SourceLine]:
-    """The source line of the node that was being lowered; some messages do not name it."""
-    for frame, _ in traceback.walk_tb(error.__traceback__):
-        node = frame.f_locals.get("n") if frame.f_code.co_name == "run_node" else None
-        if isinstance(node, Node):
-            return source_lines(node.meta.get("stack_trace") or "")
-    return []
 
 
 def fake_tensors(error: BaseException) -> Problem:

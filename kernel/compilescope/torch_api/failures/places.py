@@ -12,19 +12,56 @@ import torch
 
 from ...package_folder import INSIDE
 from ...report import SourceLine
+from ...report.problem import message_of
 from ..trace.graphs import source_lines
 
 
 def where_raised(error: BaseException) -> SourceLine | None:
     """The last line of the user's that the exception passed; None if there is none."""
-    frames = traceback.extract_tb(error.__traceback__)
-    users = [frame for frame in frames if not is_internal(frame.filename)]
+    trace = error.__traceback__
+    written = [not _is_generated(frame) for frame, _ in traceback.walk_tb(trace)]
+    users = [
+        summary
+        for summary, is_written in zip(traceback.extract_tb(trace), written, strict=True)
+        if is_written and not is_internal(summary.filename)
+    ]
     if not users:
         return None
     last = users[-1]
     return SourceLine(
         file=last.filename, line=last.lineno or 0, function=last.name, code=last.line or ""
     )
+
+
+def _is_generated(frame: types.FrameType) -> bool:
+    """Whether torch generated the code: it is in no module, unlike that of ``python -c``."""
+    return frame.f_code.co_filename == "<string>" and "__name__" not in frame.f_globals
+
+
+def line_of_node(error: BaseException) -> SourceLine | None:
+    """The user's line of the node that a backend was working on; None if neither says it.
+
+    torch's message has it for an interpreted graph; otherwise a frame has the node.
+    """
+    said = source_lines(message_of(error).partition(_TRACE_OF_NODE)[2])
+    if said:
+        return _users_last(said)
+    for frame, _ in reversed(list(traceback.walk_tb(error.__traceback__))):
+        if not frame.f_code.co_filename.startswith(_INTERNAL[0]):
+            continue
+        for node in map(frame.f_locals.get, _NODES):
+            if isinstance(node, torch.fx.Node) and node.meta.get("stack_trace"):
+                return _users_last(source_lines(node.meta["stack_trace"]))
+    return None
+
+
+_TRACE_OF_NODE = "Original traceback:"
+_NODES = ("n", "node")
+"""The names that torch gives a node which it works on."""
+
+
+def _users_last(lines: list[SourceLine]) -> SourceLine | None:
+    return next((line for line in reversed(lines) if not is_internal(line.file)), None)
 
 
 def users_part(error: BaseException) -> types.TracebackType | None:

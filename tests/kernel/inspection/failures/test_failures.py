@@ -15,6 +15,7 @@ from compilescope.comms import report_without_texts
 from compilescope.report import conclude
 from compilescope.report.errors import CompilescopeError
 from compilescope.torch_api.failures import failures
+from compilescope.torch_api.failures.places import where_raised
 from compilescope.torch_api.inductor import codegen
 from torch._dynamo.exc import FailOnRecompileLimitHit
 from torch._inductor import exc as inductor
@@ -192,9 +193,39 @@ def test_a_fault_in_code_generation_is_not_the_subject_s(monkeypatch: pytest.Mon
         problem = the_problem(report)
         assert problem.what.startswith("torch.compile failed: ")
         assert "no such loop" in problem.what + problem.detail
+        assert problem.why.startswith("An internal error of Inductor: ")
+        assert "backend='aot_eager'" in problem.remedy
         compilation = report.compilation("0/0")
         assert not compilation.guards, "torch installs none"
         assert "failed" in compilation.absent["guards"]
+
+
+def test_a_failure_before_code_generation_has_the_line_in_torchs_message() -> None:
+    def same(x: torch.Tensor) -> torch.Tensor:
+        return torch.cond(x.sum() > 0, lambda x: (x @ x.T).relu(), lambda x: x @ x.T * 2, (x,))
+
+    for run in (False, True):
+        with torch.no_grad():
+            problem = the_problem(inspect(Call(same, (X,)), run=run, variants=["python"]))
+        assert "might be aliasing" in problem.what
+        assert "AOTAutograd or of Inductor" in problem.why
+        assert problem.where is not None
+        assert (problem.where.file, problem.where.function) == (HERE, "same")
+
+
+def test_code_that_torch_generated_is_no_line_of_the_users() -> None:
+    for module, function in (({}, "call"), ({"__name__": "__main__"}, "fail")):
+        names: dict[str, Any] = dict(module)
+        exec("def fail(): raise ValueError('failed')", names)
+
+        def call(fail: Any = names["fail"]) -> None:
+            fail()
+
+        with pytest.raises(ValueError, match="failed") as caught:
+            call()
+        where = where_raised(caught.value)
+        assert where is not None
+        assert where.function == function
 
 
 @pytest.fixture
