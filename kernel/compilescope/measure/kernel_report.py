@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import torch
 
+from ..analysis.figures.counts import control_flow
 from ..analysis.kernels.estimates.cache_reuse import cached_launches
 from ..analysis.kernels.kernels import NOT_LAUNCHED
 from ..analysis.kernels.launch_times import add_launch_times
@@ -85,6 +86,9 @@ def fill(
     """
     measured: dict[tuple[str, str], Times] = {}
     reasons: dict[tuple[str, str], str] = {}
+    branching = {
+        compilation.id for compilation in report.compilations if control_flow([compilation])
+    }
     for place, graph in enumerate(measurement.graphs):
         order = {key: site for site, key in enumerate(graph.keys) if key is not None}
         pattern = patterns.get(frozenset(key or "" for key in graph.keys), ())
@@ -95,6 +99,7 @@ def fill(
             empty_ns=measurement.empty_ns,
             pattern=[(name, order.get(key, -1)) for name, key in pattern],
             on_device=graph.on_gpu,
+            branches=graph.compilation in branching,
         )
         why = _not_at_all(graph, runs)
         for key, site in order.items():

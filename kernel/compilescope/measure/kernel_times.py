@@ -21,6 +21,11 @@ from ..report import Language
 from ..torch_api.kernels.profiler_events import GraphRun, Span
 
 NOT_SEEN = "It did not run in the calls that were profiled: another branch was taken."
+UNREPORTED = "torch's profiler does not report it."
+NO_RANGE = (
+    f"{UNREPORTED} Some of torch's templates for kernels open no range of the profiler, such as "
+    "that of flex_attention on a CPU."
+)
 AMBIGUOUS = (
     "The profiler does not say which of its entries belong to this launch: {count} launches in a "
     "row go by names that are not in the wrapper."
@@ -94,6 +99,7 @@ def measure(
     empty_ns: float = 0.0,
     pattern: Pattern = (),
     on_device: bool = False,
+    branches: bool = False,
 ) -> tuple[dict[int, Times], dict[int, str]]:
     """The times of a graph's launches.
 
@@ -107,6 +113,8 @@ def measure(
         The profiler's time of an empty range, subtracted from each host range.
     on_device
         Whether the graph is for a GPU: host ranges are then not its kernels' times.
+    branches
+        Whether a call may run only some of the launches.
 
     Returns
     -------
@@ -134,7 +142,11 @@ def measure(
             times_by_site[place].samples_us.append(statistics.fmean(samples_ns) / 1000)
             times_by_site[place].runs.append(len(samples_ns))
     seen = {place: reason for place, reason in reasons.items() if place not in times_by_site}
-    never = {place: NOT_SEEN for place in range(len(sites)) if place not in times_by_site}
+    never = {
+        place: NOT_SEEN if branches else NO_RANGE if site.language == "cpp" else UNREPORTED
+        for place, site in enumerate(sites)
+        if place not in times_by_site
+    }
     return times_by_site, never | seen
 
 

@@ -21,6 +21,7 @@ from compilescope.torch_api.kernels.profiler_events import (
     read_calls,
 )
 from torch import nn
+from torch.nn.attention.flex_attention import flex_attention
 
 from ..studying import unbuilt
 
@@ -156,6 +157,22 @@ def test_a_branch_that_is_not_taken_has_a_reason() -> None:
     assert missed.launches[0].time is None
     assert "another branch" in missed.absent["time"]
     assert all(kernel.launches[0].time for kernel in kernels if kernel is not missed)
+
+
+@pytest.mark.skipif(
+    torch.backends.cpu.get_cpu_capability() == "DEFAULT", reason="needs vector instructions"
+)
+def test_a_template_without_a_range_is_no_branch() -> None:
+    report = unbuilt(flex_attention, tuple(torch.randn(3, 1, 2, 32, 32)), ("python",))
+    cs.study(report, "kernels")
+    ((kernel, launch),) = [
+        (kernel, launch)
+        for kernel, launch in own(report.variant("python"))
+        if "flex_attention" in kernel.name
+    ]
+    assert launch.time is None
+    assert "template" in kernel.absent["time"]
+    assert "branch" not in kernel.absent["time"]
 
 
 def test_other_calls_come_right_before_each_profiled_one() -> None:
