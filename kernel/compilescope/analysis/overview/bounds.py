@@ -7,6 +7,7 @@ from ...report.measurements.timings import Bound, LimitedBy
 from ...report.units import duration
 from .conflicts import conflict
 from .cpp_wrapper_gain import called_us, near_timing, trusted
+from .slow_kernel import slow_kernel
 from .time_breakdown import sums
 
 BOUND = 0.5
@@ -23,6 +24,9 @@ TITLES: dict[LimitedBy, str] = {
     "noisy": "too noisy to judge",
     "unclear": "not clear",
 }
+ONE_KERNEL = "one slow kernel"
+"""The title in place of that of ``unclear`` where a kernel far from the peaks takes most time."""
+_ONE_KERNEL_MEANS = "One kernel takes most of the kernels' time, far from the device's peaks."
 _MEANINGS: dict[LimitedBy, str] = {
     "launch": "Most time is spent on the host, launching kernels.",
     "overhead": "Most time is spent on the host, around the kernels.",
@@ -90,6 +94,8 @@ def add_words(variant: VariantReport) -> None:
     if verdict is not None:
         limit = limited_by(variant, verdict)
         verdict.title, verdict.meaning = TITLES[limit], _MEANINGS[limit]
+        if limit == "unclear" and slow_kernel(variant) is not None:
+            verdict.title, verdict.meaning = ONE_KERNEL, _ONE_KERNEL_MEANS
 
 
 def limited_by(variant: VariantReport, verdict: Verdict) -> LimitedBy:

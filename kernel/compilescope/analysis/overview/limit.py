@@ -7,8 +7,9 @@ from ...report.overview import Limited, LimitStudy
 from ...report.units import duration, percent
 from ..figures.counts import always_recompiles, compiled_nothing
 from . import next_calls
-from .bounds import TITLES, disturbance, limited_by, sum_of_layers
+from .bounds import ONE_KERNEL, TITLES, disturbance, limited_by, sum_of_layers
 from .cpp_wrapper_gain import called_us, matches_timing
+from .slow_kernel import slow_kernel
 from .time_breakdown import GROUPS, TimeBreakdown, sums, time_breakdown
 from .variants import title
 
@@ -54,6 +55,9 @@ def limit(now: VariantReport, report: Report) -> Limit | None:
     limits.bound = _bound(variant, verdict)
     limits.calls = _calls(variant)
     limits.headline = _headline(limits.bound, time_breakdown(variant))
+    slow = slow_kernel(variant)
+    if limits.bound == "unclear" and slow is not None:
+        limits.headline = f"{ONE_KERNEL.capitalize()}: {slow.takes}."
     if limits.bound == "unclear" and "kernels" not in variant.studied and not verdict.estimated:
         _suggest("kernels", limits, report)
     return limits

@@ -9,7 +9,9 @@ from ...report import Report, VariantReport, Verdict
 from ...report.units import percent
 from ..figures.counts import compiled_nothing, control_flow
 from ..figures.wording import count
+from ..graphs.operation_counts import is_product
 from .bounds import BOUND, disturbance, limit_of
+from .slow_kernel import REACHED, SlowKernel, slow_kernel
 from .suggestions.verdict_helps import helps_for
 from .target_verdict import target_verdict
 from .time_breakdown import (
@@ -21,8 +23,6 @@ from .time_breakdown import (
     time_breakdown,
 )
 
-_REACHED = 0.3
-"""The share of a peak from which on that peak is the limit."""
 _MAX_NOISE_RATIO = 1.5
 """The largest ratio of two measurements of the same kernels that noise explains."""
 
@@ -69,12 +69,16 @@ def verdict(variant: VariantReport, report: Report) -> Verdict | None:
     if noise := disturbance(variant):
         return Verdict(bound="unclear", limited_by="noisy", evidence=noise)
     reached = _reached(variant)
+    slow = None
     if call.outside >= BOUND:
         result = Verdict(bound="cpu", evidence=_around(call, variant))
+    elif (slow := slow_kernel(variant)) is not None:
+        result = _by_slow_kernel(call, slow, report)
     else:
         result = _by_kernels(call, reached, report)
     result.limited_by = limit_of(variant, result.bound, estimated=False)
-    result.helps = helps_for(result.bound, variant, report, call.device)
+    if slow is None or any(map(is_product, slow.kernel.ops)):
+        result.helps = helps_for(result.bound, variant, report, call.device)
     return result
 
 
@@ -156,9 +160,30 @@ _LAYERS = {
 }
 
 
-def _by_kernels(spent: TimeBreakdown, reached: PeakShares, report: Report) -> Verdict:
+def _by_slow_kernel(spent: TimeBreakdown, slow: SlowKernel, report: Report) -> Verdict:
+    """What the other kernels reach on average says nothing about a call that waits for this one."""
+    name = _peaks_name(spent, report)
+    reach = f"reaches {slow.reached}{f' ({name})' if name else ''}"
+    return Verdict(
+        bound="unclear",
+        evidence=f"{_kernels_share(spent)}. {slow.takes}: it {slow.computes} and {reach}.",
+    )
+
+
+def _kernels_share(spent: TimeBreakdown) -> str:
     kernels = "The wrapper with its kernels takes" if spent.with_wrapper else "Kernels take"
-    share = f"{kernels} {percent(spent.inside)} of {_us(spent.whole)}"
+    return f"{kernels} {percent(spent.inside)} of {_us(spent.whole)}"
+
+
+def _peaks_name(spent: TimeBreakdown, report: Report) -> str:
+    """The name of the device whose peak rates the kernels are compared with."""
+    return next(
+        (peak.name or peak.device for peak in report.peaks if _same(peak.device, spent)), ""
+    )
+
+
+def _by_kernels(spent: TimeBreakdown, reached: PeakShares, report: Report) -> Verdict:
+    share = _kernels_share(spent)
     if reached.bandwidth is None and reached.compute is None:
         return Verdict(
             bound="unclear",
@@ -169,9 +194,7 @@ def _by_kernels(spent: TimeBreakdown, reached: PeakShares, report: Report) -> Ve
         parts.append(f"{percent(reached.bandwidth)} of its bandwidth")
     if reached.compute is not None:
         parts.append(f"{percent(reached.compute)} of its arithmetic peak")
-    name = next(
-        (peak.name or peak.device for peak in report.peaks if _same(peak.device, spent)), ""
-    )
+    name = _peaks_name(spent, report)
     reach = "; the kernels reach" if spent.with_wrapper else " and reach"
     figures = f"{share}{reach} {' and '.join(parts)}{f' ({name})' if name else ''}"
     if reached.known < 1 - BOUND:
@@ -183,7 +206,7 @@ def _by_kernels(spent: TimeBreakdown, reached: PeakShares, report: Report) -> Ve
         return Verdict(bound="unclear", evidence=f"{figures}.")
     more = "" if spent.with_wrapper else _disagreement(spent, reached)
     bandwidth, compute = reached.bandwidth or 0.0, reached.compute or 0.0
-    if max(bandwidth, compute) < _REACHED:
+    if max(bandwidth, compute) < REACHED:
         return Verdict(bound="unclear", evidence=f"{figures}: neither limits them.{more}")
     # Load only slows kernels: however much there was, they can reach as much.
     return Verdict(

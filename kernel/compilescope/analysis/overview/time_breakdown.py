@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from ...report import Launch, LaunchTime, Layer, VariantReport
+from ...report import Kernel, Launch, LaunchTime, Layer, VariantReport
 from ...report.measurements.timings import LayerKind, shares_of_call
 from .variants import trains
 
@@ -104,9 +104,14 @@ def inside_call(*, with_wrapper: bool) -> tuple[LayerKind, ...]:
 
 def own_launches(variant: VariantReport) -> list[Launch]:
     """The launches of the variant's own wrapper."""
+    return [launch for _, launch in launched_kernels(variant)]
+
+
+def launched_kernels(variant: VariantReport) -> list[tuple[Kernel, Launch]]:
+    """The launches of the variant's own wrapper, each with its kernel."""
     artifact = "cpp" if variant.requested.cpp_wrapper else "python"
     return [
-        launch
+        (kernel, launch)
         for compilation in variant.compilations
         for kernel in compilation.kernels
         for launch in kernel.launches

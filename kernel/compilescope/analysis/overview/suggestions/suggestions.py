@@ -33,6 +33,7 @@ from ..warm_up import unsettled
 from .block_suggestions import regional_compilation
 from .code_suggestions import against_breaks, against_recompiles
 from .python_calls import against_python_calls
+from .random_numbers import against_random_numbers
 from .ranked_suggestion import Ranked
 from .verdict_helps import BEFORE, BREAKS, CPP, GRAPHS, GUARDS
 from .weight_copies import against_weight_copies
@@ -64,6 +65,7 @@ def suggestions(report: Report, now: VariantReport | None) -> list[Suggestion]:
         ]
         ranked += regional_compilation(report, now)
         ranked += against_weight_copies(report, now)
+        ranked += against_random_numbers(report, now)
     for variant in [now] if now is not None else report.variants:
         ranked += [
             *against_recompiles(variant, now),
@@ -187,7 +189,7 @@ def _measured(report: Report, now: VariantReport) -> Iterator[Ranked]:
         yield Ranked(
             min(1 - over.ratio, _BELOW_BREAKS),
             Suggestion(
-                what="Do not compile this call, or compile more at once",
+                what=_NOT_AT_ALL if _kernels_are_slower(now, eager) else _NOT_ALONE,
                 why=_why_slower(now, eager),
                 gain=f"now {over.text} than eager",
                 basis="measured",
@@ -222,6 +224,9 @@ def _same_code(report: Report, now: VariantReport) -> set[str]:
 _CERTAIN = 0.5
 """A call that is slower than eager by more than this would hardly catch up once times settle."""
 _OVERHEAD = "The overhead around the kernels costs more than fusion saves."
+_NOT_AT_ALL = "Do not compile this call"
+_NOT_ALONE = f"{_NOT_AT_ALL}, or compile more at once"
+"""More kernels in a call share its overhead, which does not make them faster."""
 _BELOW_BREAKS = 0.79
 """The rank of advice not to compile is below that of graph breaks, which may be the cause."""
 
@@ -236,7 +241,7 @@ def _why_slower(variant: VariantReport, eager: VariantReport) -> str:
                 "Either the overhead around the kernels costs more than fusion saves, or the "
                 "kernels are slower than eager's. The breakdown of the time shows which."
             )
-        if kernels_us < eager.timing.median_us:
+        if not _kernels_are_slower(variant, eager):
             return _OVERHEAD
         return (
             f"The kernels alone take {duration(kernels_us)}, the whole call in eager "
@@ -248,6 +253,16 @@ def _why_slower(variant: VariantReport, eager: VariantReport) -> str:
         else "this backend generates no kernels that could save time"
     )
     return f"Compiled code has an overhead, and {lacking}."
+
+
+def _kernels_are_slower(variant: VariantReport, eager: VariantReport) -> bool:
+    """Whether the kernels alone take as long as the whole call in eager."""
+    if variant.verdict is not None and variant.verdict.bound == "cpu":
+        return False
+    kernels_us = _kernels_us(variant)
+    return (
+        kernels_us is not None and eager.timing is not None and kernels_us >= eager.timing.median_us
+    )
 
 
 def _kernels_us(variant: VariantReport) -> float | None:
