@@ -215,7 +215,7 @@ def against_breaks(variant: VariantReport, report: Report) -> Iterator[Ranked]:
     for graph_break, *others in _by_output(breaks):
         where = graph_break.cause.where
         which = f"{len(others) + 1} graph breaks" if others else "graph break"
-        what = f"Fix the {which}{_break_place(where, report)}"
+        what = f"Fix the {which}{at_place(where, report)}"
         # In a function that was inlined, what runs in eager is the call of it: another line.
         inlined = where is not None and len(graph_break.cause.stack) > 1
         line = where.code.strip() if inlined and where is not None else ""
@@ -292,8 +292,8 @@ _CALL_ITSELF = re.compile(r"[/\\]torch[/\\]_dynamo[/\\]external_utils\.py$")
 """Where Dynamo calls a module of torch's own, or what is no function in Python."""
 
 
-def _break_place(where: SourceLine | None, report: Report) -> str:
-    """Where a graph break is: the line alone in the subject's own file, if the user wrote it."""
+def at_place(where: SourceLine | None, report: Report) -> str:
+    """Where code is: the line alone in the subject's own file, if the user wrote it."""
     if where is None:
         return ""
     subject = report.subject.where

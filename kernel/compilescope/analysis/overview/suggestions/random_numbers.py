@@ -32,7 +32,11 @@ def against_random_numbers(report: Report, now: VariantReport) -> Iterator[Ranke
         variant.requested == requested and variant.timing is not None for variant in report.variants
     ):
         return  # in effect, or measured: then it is among the faster variants, or had no gain
-    share = min(slow.us / call.whole, 1.0)
+    # The backward, which may take longer, is no part of the latency.
+    whole_us = call.whole
+    if now.timing is not None and slow.kernel.direction != "backward":
+        whole_us = now.timing.median_us
+    share = min(slow.us / whole_us, 1.0)
     yield Ranked(
         share,
         Suggestion(

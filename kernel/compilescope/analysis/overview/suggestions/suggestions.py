@@ -32,6 +32,7 @@ from ..variants import distinct, eager_of, named, title, with_article
 from ..warm_up import unsettled
 from .block_suggestions import regional_compilation
 from .code_suggestions import against_breaks, against_recompiles
+from .complex_operators import against_complex_operators
 from .python_calls import against_python_calls
 from .random_numbers import against_random_numbers
 from .ranked_suggestion import Ranked
@@ -66,6 +67,7 @@ def suggestions(report: Report, now: VariantReport | None) -> list[Suggestion]:
         ranked += regional_compilation(report, now)
         ranked += against_weight_copies(report, now)
         ranked += against_random_numbers(report, now)
+        ranked += against_complex_operators(report, now)
     for variant in [now] if now is not None else report.variants:
         ranked += [
             *against_recompiles(variant, now),
