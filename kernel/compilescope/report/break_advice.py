@@ -89,6 +89,10 @@ _BRANCHLESS = (
     "compiled function. With the setting that torch's hint names, capture_scalar_outputs, the "
     "branch breaks the graph."
 )
+BY_DESIGN = (
+    "Leave the break: torch breaks the graph here on purpose, and compiles the optimizer's step on "
+    "its own behind it."
+)
 _IN_TORCH = "The break is in torch's own code: move this call out of the compiled code."
 
 
@@ -124,6 +128,8 @@ def advice_on(graph_break: Break) -> str:
         return ""
     if calls_backward(graph_break):
         return OUTSIDE
+    if is_by_design(graph_break):
+        return BY_DESIGN
     where = graph_break.where
     if is_torchs(where) and not _SETTING.search(hint):
         return _IN_TORCH
@@ -146,7 +152,7 @@ def _with_cost(hint: str) -> str:
     return f"{hint.rstrip('.')}. {cost}" if cost else hint
 
 
-_ALONE = frozenset({OUTSIDE, _BRANCHLESS, _IN_TORCH, *_APPLICABLE.values()})
+_ALONE = frozenset({OUTSIDE, BY_DESIGN, _BRANCHLESS, _IN_TORCH, *_APPLICABLE.values()})
 """Advice instead of all of torch's hints."""
 
 

@@ -379,7 +379,44 @@ def test_a_setting_that_ends_a_break_in_torch_s_own_code_is_the_advice() -> None
     graph_break.cause.where = msgspec.structs.replace(
         graph_break.cause.where, file="/venv/site-packages/torch/nn/modules/module.py"
     )
+    graph_break.cause.stack = []
     graph_break.cause.hints = ["Set torch._dynamo.config.compiled_autograd = True."]
     item = suggestion_of(report, "Fix the graph break at module.py:17")
     assert item.code == "torch._dynamo.config.compiled_autograd = True"
     assert item.why == "Set torch._dynamo.config.compiled_autograd = True."
+
+
+OPTIMIZER = "/venv/lib/python3.11/site-packages/torch/optim"
+STEP = SourceLine(file="/home/me/train.py", line=8, function="step", code="    optimizer.step()")
+
+
+def test_the_break_around_an_optimizers_step_is_to_be_left() -> None:
+    where = SourceLine(f"{OPTIMIZER}/optimizer.py", 79, "_use_grad", "torch._dynamo.graph_break()")
+    hints = ["Remove the `torch._dynamo.graph_break()` call."]
+    reason = "Call to `torch._dynamo.graph_break()`"
+    cause = Break(reason=reason, where=where, hints=hints, stack=[STEP, where])
+    (advice,) = advice_lines(cause)
+    assert advice.startswith("Leave the break: torch breaks the graph here on purpose")
+    report = make_report(eager=60.0, python=40.0)
+    python = report.variant("python")
+    python.breaks = [DistinctBreak(cause=cause)]
+    python.compilations.append(Compilation(id="7/0", breaks=[cause]))
+    assert not [item for item in overview(report).suggestions if item.what.startswith("Fix")]
+    assert "Leave the break" in str(report)
+    assert "move this call" not in str(report)
+
+
+def test_a_break_in_torchs_own_code_is_named_by_the_users_line() -> None:
+    report = make_report(eager=60.0, python=40.0)
+    where = SourceLine(f"{OPTIMIZER}/adam.py", 970, "adam", "func(")
+    cause = Break(
+        reason="Skip calling `torch.compiler.disable()`d function",
+        where=where,
+        hints=["Remove the `torch.compiler.disable` call"],
+        stack=[STEP, where],
+        context="<function _fused_adam at 0x7f0bf9d7f240>",
+    )
+    report.variant("python").breaks = [DistinctBreak(cause=cause, eager=["func("])]
+    item = suggestion_of(report, "Fix the graph break")
+    assert item.what == "Fix the graph break at train.py:8: optimizer.step() (torch's _fused_adam)"
+    assert item.why.endswith("move this call out of the compiled code.")

@@ -215,12 +215,15 @@ def against_breaks(variant: VariantReport, report: Report) -> Iterator[Ranked]:
     for graph_break, *others in _by_output(breaks):
         where = graph_break.cause.where
         which = f"{len(others) + 1} graph breaks" if others else "graph break"
-        what = f"Fix the {which}{at_place(where, report)}"
+        caller = _caller(graph_break)
+        what = f"Fix the {which}{at_place(caller or where, report)}"
         # In a function that was inlined, what runs in eager is the call of it: another line.
         inlined = where is not None and len(graph_break.cause.stack) > 1
         line = where.code.strip() if inlined and where is not None else ""
         if where is not None and _CALL_ITSELF.search(where.file):
             what = "Fix the graph break at the call itself"
+        elif caller is not None:
+            what += f": {caller.code.strip().rstrip(':')}{_torchs_function(graph_break)}"
         elif line or graph_break.eager:
             what += f": {(line or graph_break.eager[0]).rstrip(':')}"
         reason = "; ".join(graph_break.cause.reason.splitlines())
@@ -246,6 +249,24 @@ def against_breaks(variant: VariantReport, report: Report) -> Iterator[Ranked]:
                 view="breaks",
             ),
         )
+
+
+def _caller(graph_break: DistinctBreak) -> SourceLine | None:
+    """The user's line from which a break in torch's own code is reached; None elsewhere."""
+    cause = graph_break.cause
+    if not is_torchs(cause.where):
+        return None
+    users = (line for line in reversed(cause.stack) if line.code and not is_torchs(line))
+    return next(users, None)
+
+
+_FUNCTION = re.compile(r"<function (\w+) at ")
+
+
+def _torchs_function(graph_break: DistinctBreak) -> str:
+    """The function of torch at which the graph breaks, if torch names it."""
+    named = _FUNCTION.search(graph_break.cause.context)
+    return f" (torch's {named[1]})" if named else ""
 
 
 _ATTEMPT_S = 0.2
