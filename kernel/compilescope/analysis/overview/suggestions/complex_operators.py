@@ -17,12 +17,14 @@ _VIEWS = ("view_as_real", "view_as_complex")
 """What stays where the arithmetic between them is real."""
 _FFT = "_fft"
 _PARTS = (
-    "Compute with the real and imaginary parts as real tensors: for a rotary embedding, multiply "
-    "by cos and sin instead of view_as_complex."
+    "Compute with the real and imaginary parts as real tensors: a rotary embedding multiplies the "
+    "two halves of the last dimension, x.chunk(2, -1), by cos and sin. Parts that alternate in "
+    "memory, as view_as_complex reads them, are slow on a CPU."
 )
 _KEEP_FFT = (
     "Keep the FFT, and compute with torch.view_as_real of its result: real and imaginary parts as "
-    "real tensors, of which torch.view_as_complex makes the input of the inverse FFT."
+    "real tensors, of which torch.view_as_complex makes the input of the inverse FFT. With small "
+    "tensors, this part can be faster in eager, under torch.compiler.disable."
 )
 
 
