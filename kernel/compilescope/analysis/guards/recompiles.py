@@ -10,8 +10,9 @@ from ...capture.logged_values import compile_time_s, decoded, finite, logged_cou
 from ...capture.records import Record
 from ...report import Advice, Compilation, Recompile, SourceLine
 from ..problems.failed_records import RECOMPILE_LIMIT
-from .advice.code_advice import advise, unify_number_advice
+from .advice.code_advice import advise
 from .advice.general_advice import raise_limit
+from .advice.number_types import unify_number_advice
 from .advice.number_uses import NumberUses, Use
 from .compiled_values import Values
 from .frames import Caller, caller_of, traced_frame
@@ -197,6 +198,7 @@ def _complete(
             failure, values_by_id.get(failure.compilation), values
         ),
         uses=uses,
+        recurring=caused,
     )
     for advice in recompile.advice:
         if advice.where == traced:

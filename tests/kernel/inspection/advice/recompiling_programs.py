@@ -63,6 +63,14 @@ PAIR = Program(
     "def f(x, y):\n    return x + y",
     "for n in (4, 5):\n    x, y = torch.ones(n, 3), torch.ones(n, 3)\n    compiled(x, y)",
 )
+PAIR_OF_SINGLES = Program(
+    "def f(x, y):\n    return x + 1, y + 1",
+    "for n in (1, 5):\n    x, y = torch.ones(n, 3), torch.ones(n, 3)\n    compiled(x, y)",
+)
+GROWN = Program(
+    "def f(x, k, v):\n    return torch.cat([k, x]), torch.cat([v, x])\nx = torch.ones(1, 3)",
+    "k = v = torch.ones(0, 3)\nfor _ in range(5):\n    k, v = compiled(x, k, v)",
+)
 PAIR_AND_NUMBER = Program(
     "def f(x, y, scale):\n    return (x + y) * scale",
     "for n in (4, 5):\n    x, y = torch.ones(n, 3), torch.ones(n, 3)\n    compiled(x, y, n / 3)",

@@ -17,6 +17,7 @@ from .recompiling_programs import (
     FLOAT,
     GLOBAL,
     GRADIENT,
+    GROWN,
     INDEXED,
     INTEGER,
     KEYWORD,
@@ -29,6 +30,7 @@ from .recompiling_programs import (
     OPTIMIZER,
     PAIR,
     PAIR_AND_NUMBER,
+    PAIR_OF_SINGLES,
     POWER,
     PROMPT,
     ROWS,
@@ -96,6 +98,14 @@ ADVISED = [
     (WRAPPED, "dynamic", DYNAMIC),
     (DECORATED, "dynamic", "@torch.compile(backend='eager', dynamic=True)"),
     (SINGLE, "mark_unbacked", "torch._dynamo.decorators.mark_unbacked(x, 0)"),
+    (
+        PAIR_OF_SINGLES,
+        "mark_unbacked",
+        (
+            "torch._dynamo.decorators.mark_unbacked(x, 0)\n"
+            "torch._dynamo.decorators.mark_unbacked(y, 0)"
+        ),
+    ),
     (TO_ONE, "mark_unbacked", "torch._dynamo.decorators.mark_unbacked(x, 0)"),
     (DUCK, "duck_shape", "torch.fx.experimental._config.use_duck_shape = False"),
     (INTEGER, "tensor", "n = torch.tensor(n)"),
@@ -273,6 +283,27 @@ def test_nothing_is_saved_where_other_guards_fail_too(program: Program, others: 
     assert suggestion.what.startswith("Avoid recompile 0/1 (")
     assert suggestion.why.startswith(others)
     assert (suggestion.code, suggestion.gain) == ("", "")
+
+
+def test_tensors_that_grow_together_are_marked_together() -> None:
+    ran = run(GROWN.define, GROWN.compile, GROWN.calls)
+    # At the first call both are one tensor, which has guards under one name.
+    first, again = suggestions_of(ran)
+    marks = [f"torch._dynamo.decorators.mark_unbacked({name}, 0)" for name in "kv"]
+    assert first.code == "\n".join(marks)
+    assert again.what == "No change needed for recompile 0/2 (k.size(0): 1 → 2)"
+    assert again.why == (
+        "k.size(0), v.size(0) are symbols in the new compilation, which serves later sizes too "
+        "without a recompile; nothing to change."
+    )
+    call = "    k, v = compiled("
+    marked = "".join(f"    {mark}\n" for mark in marks)
+    after = run(GROWN.define, GROWN.compile, GROWN.calls.replace(call, marked + call))
+    assert after.recompiles == ran.recompiles - 1
+    only_one = run(
+        GROWN.define, GROWN.compile, GROWN.calls.replace(call, f"    {marks[0]}\n{call}")
+    )
+    assert only_one.recompiles == ran.recompiles
 
 
 def test_sizes_are_not_marked_where_a_number_changed_too() -> None:

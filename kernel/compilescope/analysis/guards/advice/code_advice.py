@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -16,7 +16,7 @@ import msgspec
 from ....report import Advice, Failure, SourceLine
 from ..conditions import as_written
 from ..frames import Caller
-from ..reasons.expected_recompiles import normal_recompile
+from ..reasons.expected_recompiles import normal_recompile, serves_later_sizes
 from ..reasons.other_changes import first_few, other_guards
 from ..reasons.recompile_words import describe
 from .advice_names import Names, names_of
@@ -24,6 +24,7 @@ from .compile_calls import with_dynamic
 from .general_advice import pass_loop_variable, run_in_eager
 from .number_uses import NumberUses
 from .remaining_changes import remaining
+from .sizes_together import marks_together
 
 _NUMBER = re.compile(r"-?\d+(?:\.\d*)?(?:e[+-]?\d+)?$|-?(?:inf|nan)$")
 _SCALARS = {"Float": "float32", "Double": "float64", "Half": "float16", "BFloat16": "bfloat16"}
@@ -54,7 +55,6 @@ _NOT_GUARDED = f"A tensor's value is not guarded. {_ARITHMETIC}"
 _ONE_TYPE = f"A tensor has one type, and its value is not guarded. {_ARITHMETIC}"
 _PLAIN = "torch.tensor({0})"
 _FLOAT = "torch.tensor(float({0}))"
-_FLOATED = re.compile(r"torch\.tensor\(float\((.*)\)\)")
 
 
 def advise(
@@ -69,6 +69,7 @@ def advise(
     existed: Callable[[str], bool] = lambda _: True,
     others: Callable[[Failure], Sequence[Failure]] = lambda _: (),
     uses: NumberUses | None = None,
+    recurring: Collection[tuple[str, str]] = (),
 ) -> list[Advice]:
     """Advice that removes the recompile, most specific first.
 
@@ -94,7 +95,11 @@ def advise(
         What else changed since the compilation of a failed guard.
     uses
         What the new compilation does with its numbers.
+    recurring
+        What caused earlier recompiles of the frame, as `guarded_value` gives it.
     """
+    if serves := serves_later_sizes([each for _, each in failures], became, recurring, others):
+        return [Advice(kind="normal", what=serves)]
     uses = uses or NumberUses()
     adviser = _Adviser(frame, caller, first or caller, settings, became, existed, uses)
     by_code: dict[str, Advice] = {}
@@ -103,6 +108,9 @@ def advise(
     unmended: dict[str, Advice] = {}
     for reason, failure in fresh or failures:
         changes = others(failure)
+        if marks := marks_together(failure, changes, became, adviser.before):
+            by_code.setdefault(marks.code, marks)
+            continue
         advices = list(adviser.on(reason, failure))
         if changes and not advices and failure.kind == "size":
             # What helps for a size of 1 helps only where no other size changed.
@@ -123,27 +131,6 @@ def advise(
             return [Advice(kind="normal", what=normal)]
         return [*unmended.values(), run_in_eager()]
     return list(by_code.values())
-
-
-def unify_number_advice(advices: Sequence[Advice]) -> None:
-    """Unify the advice on a number that is an integer in some calls and a float in others.
-
-    An integer's tensor and a float's have different dtypes, which guards compare.
-
-    Parameters
-    ----------
-    advices
-        On the recompiles of one frame; changed in place.
-    """
-    floated = {
-        _FLOATED.sub(r"torch.tensor(\1)", advice.code): advice
-        for advice in advices
-        if advice.kind == "tensor" and _FLOATED.search(advice.code)
-    }
-    for advice in advices:
-        if advice.kind == "tensor" and advice.code in floated:
-            other = floated[advice.code]
-            advice.what, advice.code = other.what, other.code
 
 
 class _Adviser:
@@ -221,7 +208,7 @@ class _Adviser:
                 "on it no longer compiles."
             )
             marks = list(
-                self._before(
+                self.before(
                     failure,
                     "mark_unbacked",
                     what + self.first_names.outside(failure.source),
@@ -259,7 +246,7 @@ class _Adviser:
         marks = [
             advice
             for (_, at), size in sizes.items()
-            for advice in self._before(
+            for advice in self.before(
                 size,
                 "mark_dynamic",
                 f"size {at} of {{0}}",
@@ -444,7 +431,7 @@ class _Adviser:
             where = written.where if written is not None else self.frame
             yield Advice(kind=kind, what=what, code=code, where=where)
 
-    def _before(
+    def before(
         self, failure: Failure, kind: str, what: str, code: str, absent: str = ""
     ) -> Iterator[Advice]:
         """A statement before the first call, on the argument itself.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 
 import msgspec
 
@@ -13,7 +13,7 @@ from ..global_state import CHANGED
 from .failed_guard import keys_only_in
 from .other_changes import first_few
 from .parse_reason import read_failure
-from .recompile_words import describe
+from .recompile_words import describe, guarded_value
 
 _OF_GRADIENTS = re.compile(r"Autograd\w*|Autocast\w*|ADInplaceOrView|no others")
 """Dispatch keys that a tensor has or not as gradients, autocast or inference mode are on."""
@@ -106,6 +106,40 @@ def normal_recompile(changes: Sequence[Failure]) -> str:
     else:
         which = "for each kind of call"
     return f"The calls differ in {first_few(names)}. {_normal(which)}"
+
+
+def serves_later_sizes(
+    failures: Sequence[Failure],
+    became: Sequence[str],
+    recurring: Collection[tuple[str, str]],
+    others: Callable[[Failure], Sequence[Failure]],
+) -> str:
+    """Return a sentence if a size changed again, and the new compilation is dynamic in it.
+
+    Parameters
+    ----------
+    failures
+        The failed guards.
+    became
+        Sources that became symbols in the new compilation.
+    recurring
+        What caused earlier recompiles of the frame.
+    others
+        What else changed since the compilation of a failed guard.
+    """
+    changes = [change for failure in failures for change in (failure, *others(failure))]
+    is_dynamic = all(
+        change.kind == "size" and f"{change.source}.size()[{change.dimension}]" in became
+        for change in changes
+    )
+    if not changes or not is_dynamic or guarded_value(failures[0]) not in recurring:
+        return ""
+    names = list(dict.fromkeys(describe(change).subject for change in changes))
+    are = "is a symbol" if len(names) == 1 else "are symbols"
+    return (
+        f"{first_few(names)} {are} in the new compilation, which serves later sizes too without a "
+        "recompile; nothing to change."
+    )
 
 
 def _normal(which: str) -> str:

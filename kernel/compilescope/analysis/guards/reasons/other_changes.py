@@ -25,6 +25,8 @@ _VALUES = ("EQUALS_MATCH", "CONSTANT_MATCH", "TRUE_MATCH", "FALSE_MATCH")
 _NUMBER = re.compile(r"-?\d")
 _CONSTANT = re.compile(r"(?P<source>[LG]\['[^\s=()]+) == (?P<value>-?\d[\d.e+-]*)$")
 """The guard on a number that torch made a constant after it was a symbol."""
+_SAME = re.compile(r"([LG]\['[^\s()]+) is ([LG]\['[^\s()]+)$")
+"""The guard on two sources of one tensor."""
 _LISTED = 3
 """How many values a sentence lists."""
 _SPECIALIZED = ("0", "1")
@@ -226,6 +228,12 @@ def _facts_with_guards(values: Values) -> dict[_Fact, tuple[str, Guard]]:
     for guard in values.guards:
         for fact, value in _facts_of(guard):
             facts.setdefault(fact, (value, guard))
+    for guard in values.guards:
+        # A tensor that is passed twice has guards under one of its names.
+        if guard.type in _RELATIONS and (same := _SAME.match(guard.expression)):
+            for fact in [fact for fact in facts if fact.source in same.groups()]:
+                for source in same.groups():
+                    facts.setdefault(fact._replace(source=source), facts[fact])
     return facts
 
 
