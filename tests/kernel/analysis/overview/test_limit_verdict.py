@@ -389,3 +389,46 @@ def test_kernels_whose_data_are_in_a_cache_are_not_memory_bound() -> None:
     assert result is not None
     assert result.bound == "unclear"
     assert "bandwidth" not in result.evidence
+
+
+@pytest.mark.parametrize(
+    ("rates", "arguments", "what", "code"),
+    [
+        (
+            {"float16": 3e9, "float32": 100e9, "bfloat16": 210e9},
+            ["x: float16[64, 128] cpu"],
+            "Compute in bfloat16 instead of float16",
+            "compiled(x.to(torch.bfloat16))",
+        ),
+        # Without instructions for either, float32 is faster than both.
+        (
+            {"float16": 3e9, "float32": 100e9, "bfloat16": 50e9},
+            ["x: float16[64, 128] cpu", "mask: bool[64] cpu"],
+            "Compute in float32 instead of float16",
+            "compiled(x.to(torch.float32), mask)",
+        ),
+        # Autocast computes in float16.
+        (
+            {"float16": 3e9, "float32": 100e9, "bfloat16": 210e9},
+            ["x: float32[64, 128] cpu"],
+            "Compute in bfloat16 instead of float16",
+            'with torch.autocast("cpu", dtype=torch.bfloat16):\n    compiled(x)',
+        ),
+        ({"float16": 400e9, "float32": 100e9, "bfloat16": 400e9}, [], "", ""),
+        ({"float32": 100e9, "bfloat16": 210e9}, [], "", ""),
+    ],
+)
+def test_another_dtype_is_advised_where_the_device_is_slow_at_float16(
+    rates: dict[str, float], arguments: list[str], what: str, code: str
+) -> None:
+    compiled = compilation((90.0, 0.1, 0.9))
+    nodes = [node("x", "x", "float16"), node("mm", "torch.ops.aten.mm.default", "float16", "x")]
+    compiled.graphs["inference"] = Graph(stage="inference", text="", nodes=nodes)
+    variant = built(timing=timing(100), compilations=[compiled])
+    of_report = report(variant)
+    of_report.subject.arguments = arguments
+    of_report.peaks[0].operations_per_s = rates
+    result = verdict(variant, of_report)
+    assert result is not None
+    first = [(item.what, item.code) for item in result.helps if item.what.startswith("Compute in")]
+    assert first == ([(what, code)] if what else [])

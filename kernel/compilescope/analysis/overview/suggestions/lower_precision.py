@@ -1,6 +1,8 @@
-"""Whether bfloat16 helps on a device, by its peak rates."""
+"""Which dtype's products are clearly faster on a device, by its peak rates."""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 from ....report import Peaks, Report, VariantReport
 from ...kernels.rates import rate_of, specified
@@ -25,11 +27,56 @@ def faster_products(variant: VariantReport, report: Report, device: str) -> str:
     if factor is None or factor < _CLEARLY:
         return ""
     peaks = _peaks(variant, report, device)
-    source = "measured here" if peaks is not None and peaks.how == "measured" else "of the device"
+    source = _source(peaks) if peaks is not None else "of the device"
     return (
         f"Matrix products are up to {factor:.1f}\u00d7 faster in bfloat16, by the peak rates "
         f"{source}; results are less precise."
     )
+
+
+_COSTS = {
+    "bfloat16": "bfloat16 has the range of float32 and fewer digits than float16.",
+    "float32": "Weights and activations then take twice the memory.",
+}
+_WIDER = tuple(_COSTS)
+
+
+def faster_than(dtype: str, variant: VariantReport, report: Report, device: str) -> Faster | None:
+    """The dtype of which products are fastest, if clearly faster than in a shorter one.
+
+    A CPU may compute float16 products without instructions for them, far slower than float32.
+    """
+    peaks = _peaks(variant, report, device)
+    if peaks is None or dtype in _WIDER:
+        return None
+    rates = {each: rate_of(peaks, each, product=True) or 0.0 for each in (*_WIDER, dtype)}
+    best = max(_WIDER, key=lambda each: rates[each])
+    if rates[dtype] <= 0 or rates[best] < _CLEARLY * rates[dtype]:
+        return None
+    factor = rates[best] / rates[dtype]
+    return Faster(
+        best,
+        f"Matrix products are up to {_times(factor)}\u00d7 faster in {best} than in {dtype}, by "
+        f"the peak rates {_source(peaks)}. {_COSTS[best]}",
+    )
+
+
+class Faster(NamedTuple):
+    """A dtype with faster products."""
+
+    dtype: str
+    why: str
+
+
+def _times(factor: float) -> str:
+    return f"{factor:.1f}" if factor < _TEN else f"{factor:.0f}"
+
+
+_TEN = 9.95
+
+
+def _source(peaks: Peaks) -> str:
+    return "measured here" if peaks.how == "measured" else "of the device"
 
 
 def _factor(variant: VariantReport, report: Report, device: str) -> float | None:

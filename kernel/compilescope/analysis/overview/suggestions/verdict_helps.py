@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import keyword
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -13,11 +14,12 @@ from ....report import Graph, Help, Report, VariantReport
 from ....report.measurements.timings import Bound
 from ....report.variant import Variant
 from ...figures.speedups import between
+from ...graphs.repeated_blocks import written_path
 from ...settings.effective_choices import tunable_products
 from ...settings.variant_code import code_of
 from ..cpp_wrapper_gain import is_too_small
 from ..time_breakdown import parts_of_call
-from .lower_precision import faster_products, is_native
+from .lower_precision import faster_products, faster_than, is_native
 
 _LARGE = 0.2
 """The share of a call from which on a layer is mentioned."""
@@ -40,6 +42,7 @@ BREAKS = ("No graph breaks", "With fullgraph=True, a graph break is an error tha
 FUSION = ("More fusion", "Values used within one kernel are not written to memory and read back.")
 PRECISION = ("Lower precision", "Moves half as many bytes; results are less precise.")
 TF32 = ("TF32 products", "Matrix units compute float32 products with inputs rounded to TF32.")
+OTHER_FLOATS = "Compute in {0} instead of {1}"
 TUNED = ("Max-autotune", "torch tries several kernels for each matrix product, and keeps the best.")
 
 
@@ -85,6 +88,8 @@ def helps_for(bound: Bound, variant: VariantReport, report: Report, device: str)
         faster = faster_products(variant, report, device)
         if faster and not _short(variant):
             helps.append(_help((PRECISION[0], faster), _autocast(device, report), AROUND))
+    if bound != "cpu" and (other := _other_floats(variant, report, device)) is not None:
+        helps.insert(0, other)
     if bound in ("compute", "unclear") and _has_choices(variant, on_gpu=on_gpu):
         change(TUNED, mode="max-autotune" if on_gpu else "max-autotune-no-cudagraphs")
     return [candidate for candidate in helps if candidate is not None]
@@ -98,6 +103,9 @@ UNGUARDED = {"guard_filter_fn": "<function torch.compiler.skip_guard_on_inbuilt_
 
 AROUND = "around the call"
 BEFORE = "before the first call; code that is already compiled does not change"
+
+
+CONVERTED = "in place of the conversion to {0}, and of the call"
 
 
 _TENSOR = re.compile(r"\w+: \w+\[\d")
@@ -119,6 +127,31 @@ def _autocast(device: str, report: Report) -> str:
     return (
         f'with torch.autocast("{_kind(device)}", dtype=torch.bfloat16):\n    compiled({arguments})'
     )
+
+
+def _other_floats(variant: VariantReport, report: Report, device: str) -> Help | None:
+    """Another dtype for products in one that the device is slow at; None if it is not slow."""
+    (dtype, _), *_ = Counter(_dtypes(variant, _PRODUCTS)).most_common(1) or [("", 0)]
+    faster = faster_than(dtype, variant, report, device) if dtype else None
+    if dtype is None or faster is None:
+        return None
+    text = (OTHER_FLOATS.format(faster.dtype, dtype), faster.why)
+    arguments = report.subject.arguments
+    if not any(f": {dtype}[" in argument for argument in arguments):
+        # The inputs have another dtype: autocast computes in this one.
+        code = _autocast(device, report) if faster.dtype == "bfloat16" else ""
+        return _help(text, code, AROUND)
+    names = [argument.partition(":")[0] for argument in arguments]
+    passed = [
+        f"{name}.to(torch.{faster.dtype})" if f": {dtype}[" in argument else name
+        for name, argument in zip(names, arguments, strict=True)
+    ]
+    lines = [f"compiled({', '.join(passed) if all(map(_is_name, names)) else '...'})"]
+    if report.subject.kind == "module":
+        compilation = variant.compilations[0]
+        path = written_path("", compilation, report.subject)
+        lines.insert(0, f"{path}.to(torch.{faster.dtype})")
+    return _help(text, "\n".join(lines), CONVERTED.format(dtype))
 
 
 def _is_name(text: str) -> bool:
