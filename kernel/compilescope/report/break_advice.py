@@ -68,13 +68,15 @@ def calls_backward(graph_break: Break) -> bool:
 
 
 _SCALAR_OUTPUTS = "capture_scalar_outputs"
+_RNN = "allow_rnn"
+_UNROLLED = (
+    "torch then unrolls the sequence: compile time grows with its length and the layers, to "
+    "minutes for 2 layers and 20 steps."
+)
 _COSTS = {
     TRACE_AUTOGRAD: TRACE_GRAD_ONLY,
     _SCALAR_OUTPUTS: _SCALAR,
-    "allow_rnn": (
-        "torch then unrolls the sequence: compile time grows with its length and the layers, to "
-        "minutes for 2 layers and 20 steps."
-    ),
+    _RNN: _UNROLLED,
 }
 """What the settings that torch's hints name cost, or do not do."""
 _BRANCH = re.compile(
@@ -89,6 +91,12 @@ _BRANCHLESS = (
     "compiled function. With the setting that torch's hint names, capture_scalar_outputs, the "
     "branch breaks the graph."
 )
+_RNN_IN_EAGER = (
+    "Call the RNN in a method under torch.compiler.disable, which reads it from self: it runs in "
+    "eager, and the code before and behind it compiles. Or set torch._dynamo.config.allow_rnn = "
+    f"True: {_UNROLLED}"
+)
+"""A function that has the RNN as a parameter does not help: Dynamo looks at what it passes."""
 BY_DESIGN = (
     "Leave the break: torch breaks the graph here on purpose, and compiles the optimizer's step on "
     "its own behind it."
@@ -105,9 +113,19 @@ def _branches_on_number(graph_break: Break) -> bool:
     )
 
 
+def _calls_rnn(graph_break: Break) -> bool:
+    """Whether the user's code calls an RNN, which is not what is compiled itself."""
+    where = graph_break.where
+    return (
+        where is not None
+        and not is_torchs(where)
+        and any(_RNN in hint for hint in graph_break.hints)
+    )
+
+
 def setting_of(graph_break: Break) -> str:
     """The setting that ends a break, as code; empty if there is none, or it is wrong there."""
-    if calls_backward(graph_break) or _branches_on_number(graph_break):
+    if any(is_wrong(graph_break) for is_wrong in (calls_backward, _branches_on_number, _calls_rnn)):
         return ""
     named = next(filter(None, map(_SETTING.search, graph_break.hints)), None)
     return f"torch._dynamo.config.{named['name']} = {named['value']}" if named else ""
@@ -143,6 +161,8 @@ def advice_on(graph_break: Break) -> str:
         return f"Call {skipped[1]} outside the compiled code."
     if _branches_on_number(graph_break):
         return _BRANCHLESS
+    if _calls_rnn(graph_break):
+        return _RNN_IN_EAGER
     return _with_cost(_SETTING.sub(_in_full, hint))
 
 

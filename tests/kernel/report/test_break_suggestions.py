@@ -420,3 +420,15 @@ def test_a_break_in_torchs_own_code_is_named_by_the_users_line() -> None:
     item = suggestion_of(report, "Fix the graph break")
     assert item.what == "Fix the graph break at train.py:8: optimizer.step() (torch's _fused_adam)"
     assert item.why.endswith("move this call out of the compiled code.")
+
+
+def test_an_rnn_is_called_in_eager_before_its_sequence_is_unrolled() -> None:
+    report = make_report(eager=60.0, python=40.0)
+    where = SourceLine(file="/home/me/model.py", line=33, function="forward", code="y = self.l(x)")
+    hints = ["Set torch._dynamo.config.allow_rnn=True to enable experimental support"]
+    cause = Break(reason="Attempted to wrap RNN, GRU, or LSTM", where=where, hints=hints)
+    report.variant("python").breaks = [DistinctBreak(cause=cause)]
+    item = suggestion_of(report, "Fix the graph break")
+    assert item.why.startswith("Call the RNN in a method under torch.compiler.disable")
+    assert "minutes for 2 layers and 20 steps" in item.why
+    assert item.code == ""

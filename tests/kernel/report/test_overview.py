@@ -78,6 +78,19 @@ def test_latencies_that_had_not_settled_are_named_with_the_result() -> None:
     assert result.load in " ".join(text.render(report, width=80).split())
 
 
+def test_a_difference_below_five_percent_is_no_loss_and_a_marginal_gain() -> None:
+    for eager, python, begins in [
+        (50.0, 51.0, "torch.compile brings no gain. The Python wrapper is 1.02\u00d7 slower than "),
+        (51.0, 50.0, "The Python wrapper is fastest, but the gain is marginal: "),
+    ]:
+        result = overview(make_report(spread=0.001, eager=eager, python=python))
+        assert result.headline.startswith(begins), result.headline
+    both = overview(make_report(spread=0.001, eager=50.0, python=51.0, cpp=80.0))
+    assert both.headline.startswith(
+        "torch.compile brings no gain. The Python wrapper, the fastest, is "
+    )
+
+
 def test_no_winner_is_named_between_equals() -> None:
     result = overview(make_report(eager=100.0, python=50.0, cpp=50.0))
     assert "show no difference" in result.headline

@@ -19,6 +19,7 @@ from ..figures.counts import (
 from ..figures.outcome_words import outcome_counts_of
 from ..figures.speedups import between, is_noisy, latency, over_baseline
 from ..figures.wording import compile_time, count
+from .cpp_wrapper_gain import is_marginal
 from .variants import distinct, leading, named, title, with_article
 
 WITHOUT_CALL = ("watch", "trace", "package")
@@ -200,6 +201,8 @@ def _verdict(
                     both = f"{leading(best)} is {gain}, {rival} {rival_over.text}"
                     return f"{both}. {why} to tell which of them is faster."
                 return f"{leading(best)} {verb} {takes}. {why} to compare it with {rival}."
+        if over is not None and is_marginal(over):
+            return f"{leading(best)} is fastest, but the gain is marginal: {takes}."
         return f"{leading(best)} is fastest: {takes}."
     if idle := why_nothing(shown):
         return idle
@@ -211,6 +214,12 @@ def _verdict(
         ]
         standings = [ratio.standing for _, ratio in ratios]
         if standings and all(standing == "slower" for standing in standings):
+            nearest, ratio = max(ratios, key=lambda pair: pair[1].ratio)
+            if is_marginal(ratio):
+                which = (
+                    leading(nearest) if len(ratios) == 1 else f"{leading(nearest)}, the fastest,"
+                )
+                return f"torch.compile brings no gain. {which} is {ratio.text} than {ratio.over}."
             return "torch.compile makes this call slower: eager is fastest."
         slower = [(variant, ratio) for variant, ratio in ratios if ratio.standing == "slower"]
         rest = [variant for variant, ratio in ratios if ratio.standing in ("noisy", "few")]
