@@ -148,12 +148,14 @@ VIEWS = frozenset(
         "alias",
         "as_strided",
         "chunk",
+        "_conj",
         "detach",
         "diagonal",
         "expand",
         "getitem",
         "lift_fresh",
         "movedim",
+        "_neg_view",
         "permute",
         "reshape",
         "_reshape_alias",
@@ -193,6 +195,13 @@ INDEX_WRITES = frozenset(("index_put", "index_put_", "_unsafe_index_put", "_unsa
 
 FOREACH_WRITES = frozenset(("_foreach_copy_", "_foreach_zero_"))
 """Operators that write to the tensors of their first list without reading them."""
+
+CONTROL_FLOW = frozenset(
+    f"{prefix}higher_order.{name}"
+    for prefix in ("", "torch.ops.")
+    for name in ("cond", "while_loop", "while_loop_stack_output", "invoke_subgraph")
+)
+"""The targets of nodes that run subgraphs, whose nodes compute."""
 
 ITEM = ("operator.getitem", "_operator.getitem")
 """The targets of nodes that take one of several results."""

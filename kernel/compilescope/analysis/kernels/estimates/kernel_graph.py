@@ -42,8 +42,14 @@ class KernelGraph:
         }
 
     def named(self, key: str) -> list[str]:
-        """The nodes that a launch is named for."""
-        return [name for name in self.groups.get(key, ()) if name in self._unhomed.nodes]
+        """The nodes that a launch is named for.
+
+        Torch names a kernel in a subgraph also for what computes the subgraph's inputs, and for
+        the node that runs it. The nodes of subgraphs have the names of these before a dot.
+        """
+        names = [name for name in self.groups.get(key, ()) if name in self._unhomed.nodes]
+        depth = max((name.count(".") for name in names), default=0)
+        return [name for name in names if name.count(".") == depth]
 
     def called(self, key: str, kernel: str) -> list[str]:
         """The node that a launch of a library function computes."""
@@ -62,7 +68,7 @@ class KernelGraph:
         library = self.library_nodes()
         called = [frozenset([name]) for name in library]
         generated = [
-            frozenset(self.groups.get(launch.key, ())) - library
+            frozenset(self.named(launch.key)) - library
             for kernel in self.kernels
             if kernel.language != "extern"
             for launch in kernel.launches

@@ -31,7 +31,7 @@ from ...graphs.operation_counts import (
 )
 from ...text.brackets import split_list
 from ...text.sizes import BYTES, Hints, UnknownSize, count_of, distinct_count
-from ...wrapper.launch_pairs import operator
+from .named_operators import is_named_for, is_subgraph, same_operator
 
 _ACCUMULATE = 3
 """The place of the flag among the arguments of an ``index_put``."""
@@ -96,20 +96,25 @@ class Traffic:
     def by_library(self, names: Iterable[str], kernel: str) -> list[str]:
         """Of the nodes in a library call's name, those that calls of this library function compute.
 
-        The others are its inputs, which Inductor computes in earlier kernels.
+        The others are its inputs, which Inductor computes in earlier kernels. A view in the name
+        stands for the node that computes what it shows.
         """
-        owners = [self._owner(self.nodes[name]) for name in names]
-        owners = [node for node in owners if node.op != "placeholder" and not self.is_view(node)]
-        plain = operator(kernel)
-        operators = {node.name: operator_name(node.target).strip("_") for node in owners}
-        longest = max(filter(plain.startswith, operators.values()), key=len, default=None)
-        same = [node for node in owners if operators[node.name] == longest]
+        named = [node for node in self._owners(names) if not is_subgraph(node)]
+        shown = [self._shown(node) for node in named if self.is_view(node)]
+        owners = [node for node in named if node.op != "placeholder" and not self.is_view(node)]
+        shown = [node for node in shown if node.op.startswith("call") and not is_subgraph(node)]
+        same = same_operator(owners, kernel) or same_operator(shown, kernel)
         products = [node for node in owners if is_product(node.target)]
         return list(dict.fromkeys(node.name for node in same or products or owners[-1:]))
 
-    def called(self, names: Iterable[str], kernel: str) -> list[str]:
-        """Of the nodes in a library call's name, the one that it computes."""
-        return self.by_library(names, kernel)[-1:]
+    def called(self, names: Sequence[str], kernel: str) -> list[str]:
+        """Of the nodes in a library call's name, the one that it computes, or the view it makes."""
+        named = [node for node in self._owners(names) if node.op.startswith("call")]
+        views = [node for node in named if self.is_view(node) and is_named_for(node, kernel)]
+        others = [node for node in named if not self.is_view(node)]
+        same = same_operator([*others, *views], kernel) if views else []
+        called = [node.name for node in same if node in views]
+        return (called or self.by_library(names, kernel))[-1:]
 
     def computed(self, names: Iterable[str], elsewhere: Collection[str]) -> list[str]:
         """Of the nodes in a kernel's name, those that it computes, and no library call.
@@ -117,7 +122,9 @@ class Traffic:
         A node with several results counts as one. A node that a library computes in place stays:
         the kernel copies its first argument.
         """
-        owners = dict.fromkeys(self._owner(self.nodes[name]).name for name in names)
+        owners = dict.fromkeys(
+            owner.name for owner in self._owners(names) if not is_subgraph(owner)
+        )
         computing = [name for name in owners if name not in elsewhere or name in self.updated]
         return computing if any(not self.is_view(self.nodes[name]) for name in computing) else []
 
@@ -138,6 +145,8 @@ class Traffic:
                 # An input that is copied into another layout.
                 written[name] = self._bytes(node, self._count(node))
                 read[name] = {name: written[name]}
+                continue
+            if is_product(node.target) and self._is_empty(node):
                 continue
             most = None
             arguments = self._arguments(node)
@@ -337,6 +346,16 @@ class Traffic:
             count = self._count(node)
         return node, self._at_most_distinct(node, count)
 
+    def _shown(self, node: Node) -> Node:
+        """The node that computes what a view shows."""
+        while self.is_view(node) and node.inputs and node.inputs[0] in self.nodes:
+            node = self.nodes[node.inputs[0]]
+        return self._owner(node)
+
+    def _owners(self, names: Iterable[str]) -> list[Node]:
+        """The nodes that compute these values, and views as they are."""
+        return [self._owner(self.nodes[name]) for name in names]
+
     def _owner(self, node: Node) -> Node:
         """The node that computes a value; for a single result, the node with all results."""
         if node.target in ITEM and node.inputs and not self.is_view(node):
@@ -365,6 +384,11 @@ class Traffic:
         if node.shape is None and several:
             return [user for user in several if user.shape is not None]
         return [node] if node.shape is not None else []
+
+    def _is_empty(self, node: Node) -> bool:
+        """Whether a node's results have no elements, so that a library reads none either."""
+        results = self.results(node)
+        return bool(results) and not any(map(self._count, results))
 
     def leaves(self, node: Node, inside: frozenset[str]) -> bool:
         """Whether the value is stored, or a node outside reads it instead of recomputing it."""
