@@ -168,7 +168,7 @@ def _compilation(
         add_compile_times(compilation.kernels, records)
         add_chosen(compilation.kernels, compilation.autotunings)
     with parts.analyzing("modules"):
-        add_modules(compilation)
+        add_modules(compilation, generated.computed)
     with parts.analyzing("memory"):
         compilation.memory = find_memory(compilation, hints)
     with parts.analyzing("copies"):

@@ -12,6 +12,7 @@ import msgspec
 from ..report import STAGES, Code, Direction, Graph, Kernel, Node
 from .graphs.provenance import Provenance, earlier_nodes
 from .graphs.stages import GraphReader
+from .kernels.estimates.computed_nodes import add_operators, computed_nodes
 from .kernels.estimates.computed_parts import ComputedParts
 from .kernels.estimates.estimates import estimate
 from .kernels.estimates.foreach_kernels import estimate_foreach
@@ -41,6 +42,8 @@ class Generated:
     graphs: dict[str, Graph]
     code: Code = field(default_factory=Code)
     kernels: list[Kernel] = field(default_factory=list)
+    computed: list[list[str]] = field(default_factory=list)
+    """The nodes that each kernel computes."""
     absent: dict[str, str] = field(default_factory=dict)
 
 
@@ -116,8 +119,7 @@ def _unit(
                 post_grad = graph.nodes
             if number == 0:
                 result.graphs[prefix + stage] = graph
-        code, kernels = _code(unit, direction, post_grad, result.graphs, variant, number, hints)
-        result.kernels += kernels
+        code = _code(unit, direction, post_grad, result, variant, number, hints)
         codes.append(code)
     first, *others = codes
     first.others = others
@@ -133,15 +135,16 @@ def _code(
     unit: Unit,
     direction: str,
     post_grad: Sequence[Node],
-    graphs: Mapping[str, Graph],
+    result: Generated,
     variant: str,
     number: int,
     hints: Hints,
-) -> tuple[Code, list[Kernel]]:
+) -> Code:
+    """Add the kernels of one unit to the result; return its code."""
     code = Code(direction=cast(Direction, direction), path=unit.path)
     if not unit.code:
         code.absent = dict.fromkeys(("python", "cpp", "shell"), NO_CODE)
-        return code, []
+        return code
     if unit.buffers:
         code.buffers = msgspec.json.decode(unit.buffers, type=dict[str, str])
     texts = split(unit.code)
@@ -161,7 +164,7 @@ def _code(
         code.absent["python"] = NO_PYTHON
     else:
         code.absent["cpp"] = code.absent["shell"] = NO_CPP
-    provenance = Provenance(post_grad, earlier_nodes(graphs), unit.mapping, unit.stacks)
+    provenance = Provenance(post_grad, earlier_nodes(result.graphs), unit.mapping, unit.stacks)
     kernels = collect(
         marks,
         text,
@@ -184,7 +187,11 @@ def _code(
     add_fusions(graph)
     add_tilings(kernels)
     add_baked(kernels)
-    return code, kernels
+    computed = computed_nodes(graph)
+    add_operators(kernels, computed, post_grad)
+    result.kernels += kernels
+    result.computed += computed
+    return code
 
 
 def _stored(buffers: Mapping[str, str], marks: Sequence[Mark], text: str) -> Iterator[str]:

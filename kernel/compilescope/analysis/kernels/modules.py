@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from ...report import Code, Compilation, SourceLine
 
 
-def add_modules(compilation: Compilation) -> None:
-    """Names the modules of each kernel's nodes, in the nodes' order."""
+def add_modules(compilation: Compilation, computed: Sequence[Sequence[str]]) -> None:
+    """Names the modules of the nodes that each kernel computes, in the nodes' order.
+
+    Parameters
+    ----------
+    computed
+        The names of these nodes, for each kernel.
+    """
     modules_by_path = {
         node.name: f"{node.module}: {(node.module_type or '').rpartition('.')[2]}"
         for graph in compilation.graphs.values()
         for node in graph.nodes
         if node.module and node.op.startswith("call")
     }
-    for kernel in compilation.kernels:
+    for kernel, names in zip(compilation.kernels, computed, strict=True):
         modules = (
-            modules_by_path[name].removesuffix(": ")
-            for name in kernel.nodes
-            if name in modules_by_path
+            modules_by_path[name].removesuffix(": ") for name in names if name in modules_by_path
         )
         kernel.modules = list(dict.fromkeys(modules))
 

@@ -150,11 +150,12 @@ class Kernel(Struct):
     source: str = ""
     """Its source; empty for a library call."""
     ops: list[str] = []
-    """The ATen operators that it computes: ``aten.add.Tensor``."""
+    """The ATen operators that it computes: ``aten.add.Tensor``; none if it copies only."""
     launches: list[Launch] = []
     """Its launches in the wrappers."""
     nodes: list[str] = []
-    """Names of the post-grad nodes that it computes."""
+    """Names of the post-grad nodes that torch names for it: those that it computes, and those whose
+    inputs it prepares, or which prepare its own."""
     sources: list[SourceLine] = []
     """Lines of the user's code that it computes. If no node of the compilation has a line (a module
     that torch itself defines), the line of the call."""

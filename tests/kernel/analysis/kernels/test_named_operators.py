@@ -68,3 +68,37 @@ def test_a_product_without_rows_moves_nothing() -> None:
     layer = torch.nn.Linear(128, 256).requires_grad_(False)
     (product,) = kernels_of(layer, torch.empty(0, 128))
     assert (product.estimated_bytes, product.estimated_operations) == (0, 0)
+
+
+def test_a_kernel_lists_what_it_computes_and_has_links_to_what_it_prepares() -> None:
+    class Masked(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.norm = torch.nn.LayerNorm(16)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            q = self.norm(x)
+            mask = torch.arange(32) <= 3
+            attention = torch.nn.functional.scaled_dot_product_attention
+            return attention(q, q, q, attn_mask=mask[None, None, None])
+
+    with torch.no_grad():
+        *generated, library = kernels_of(Masked(), torch.empty(1, 4, 32, 16))
+    operator = "aten._scaled_dot_product_flash_attention_for_cpu.default"
+    assert library.ops == [operator]
+    (mask,) = [kernel for kernel in generated if "prims.iota.default" in kernel.ops]
+    assert "aten.le.Scalar" in mask.ops
+    assert all(operator not in kernel.ops for kernel in generated)
+    assert "_scaled_dot_product_flash_attention_for_cpu" in mask.nodes
+
+
+def test_a_kernel_that_only_changes_a_layout_lists_no_operator() -> None:
+    conv = torch.nn.Conv2d(3, 8, 3).requires_grad_(False)
+    kernels = kernels_of(conv, torch.empty(2, 3, 16, 16))
+    (library,) = [kernel for kernel in kernels if kernel.language == "extern"]
+    copies = [kernel for kernel in kernels if kernel is not library]
+    assert copies
+    for copy in copies:
+        assert copy.nodes
+        assert (copy.ops, copy.modules) == ([], [])
+    assert library.ops == ["aten.convolution.default"]

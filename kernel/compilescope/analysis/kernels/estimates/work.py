@@ -356,6 +356,10 @@ class Traffic:
         """The nodes that compute these values, and views as they are."""
         return [self._owner(self.nodes[name]) for name in names]
 
+    def owner(self, name: str) -> str:
+        """The name of the node that computes a value."""
+        return self._owner(self.nodes[name]).name
+
     def _owner(self, node: Node) -> Node:
         """The node that computes a value; for a single result, the node with all results."""
         if node.target in ITEM and node.inputs and not self.is_view(node):
