@@ -12,7 +12,7 @@ import msgspec
 from ..report import STAGES, Code, Direction, Graph, Kernel, Node
 from .graphs.provenance import Provenance, earlier_nodes
 from .graphs.stages import GraphReader
-from .kernels.estimates.computed_nodes import add_operators, computed_nodes
+from .kernels.estimates.computed_nodes import add_operators
 from .kernels.estimates.computed_parts import ComputedParts
 from .kernels.estimates.estimates import estimate
 from .kernels.estimates.foreach_kernels import estimate_foreach
@@ -187,10 +187,8 @@ def _code(
     add_fusions(graph)
     add_tilings(kernels)
     add_baked(kernels)
-    computed = computed_nodes(graph)
-    add_operators(kernels, computed, post_grad)
     result.kernels += kernels
-    result.computed += computed
+    result.computed += add_operators(graph, post_grad)
     return code
 
 

@@ -13,7 +13,7 @@ def add_modules(compilation: Compilation, computed: Sequence[Sequence[str]]) -> 
     Parameters
     ----------
     computed
-        The names of these nodes, for each kernel.
+        The names of these nodes, for each kernel; of those after them it is not known.
     """
     modules_by_path = {
         node.name: f"{node.module}: {(node.module_type or '').rpartition('.')[2]}"
@@ -21,7 +21,9 @@ def add_modules(compilation: Compilation, computed: Sequence[Sequence[str]]) -> 
         for node in graph.nodes
         if node.module and node.op.startswith("call")
     }
-    for kernel, names in zip(compilation.kernels, computed, strict=True):
+    others = compilation.kernels[len(computed) :]
+    all_names = [*computed, *(kernel.nodes for kernel in others)]
+    for kernel, names in zip(compilation.kernels, all_names, strict=True):
         modules = (
             modules_by_path[name].removesuffix(": ") for name in names if name in modules_by_path
         )

@@ -102,3 +102,28 @@ def test_a_kernel_that_only_changes_a_layout_lists_no_operator() -> None:
         assert copy.nodes
         assert (copy.ops, copy.modules) == ([], [])
     assert library.ops == ["aten.convolution.default"]
+
+
+def test_kernels_that_write_a_concatenation_in_parts_count_their_own() -> None:
+    """The first sum also goes to a convolution, whose weight the kernel copies."""
+    down, up = torch.nn.Conv2d(16, 32, 3, 2, 1), torch.nn.Conv2d(32, 16, 3, padding=1)
+    norm = torch.nn.GroupNorm(4, 32)
+
+    def fn(x: torch.Tensor) -> torch.Tensor:
+        first = x + 1
+        second = torch.nn.functional.interpolate(down(first), scale_factor=2.0)
+        return norm(torch.cat([up(second), first], 1))
+
+    x = torch.empty(1, 16, 32, 32).to(memory_format=torch.channels_last)
+    with torch.no_grad():
+        kernels = kernels_of(fn, x)
+    first, last = [kernel for kernel in kernels if "aten.cat.default" in kernel.ops]
+    size = x.nbytes
+    # Reads the input, writes the sum and its part, and copies the weight.
+    assert first.estimated_bytes == 3 * size + 2 * down.weight.nbytes
+    assert first.fusion is not None
+    assert first.fusion.saved_bytes == size
+    # Reads the other part, too, and writes the normalized whole.
+    parameters = norm.weight.nbytes + norm.bias.nbytes
+    assert last.estimated_bytes is not None
+    assert 0 <= last.estimated_bytes - (5 * size + parameters) < size / 10

@@ -9,27 +9,29 @@ from .kernel_graph import KernelGraph
 from .work import Traffic
 
 
-def computed_nodes(graph: KernelGraph) -> list[list[str]]:
-    """The nodes that each of the graph's kernels computes.
+def add_operators(graph: KernelGraph, nodes: Sequence[Node]) -> list[list[str]]:
+    """Fill in ``ops`` of the graph's kernels from the nodes that they compute, and return these.
 
     torch also names for a kernel the library calls whose inputs it prepares, and for a library call
-    what computes its inputs.
+    what computes its inputs. A kernel whose launches have no nodes keeps what it has.
+
+    Parameters
+    ----------
+    nodes
+        The graph's whole nodes, after the post-grad passes.
     """
     traffic, library = graph.traffic(), graph.library_nodes()
-    return [_computed(kernel, graph, traffic, library) for kernel in graph.kernels]
-
-
-def add_operators(
-    kernels: Sequence[Kernel], computed: Sequence[Sequence[str]], nodes: Sequence[Node]
-) -> None:
-    """Fill in ``ops`` of kernels that torch recorded nodes for, from those that they compute."""
     by_name = {node.name: node for node in nodes}
-    for kernel, names in zip(kernels, computed, strict=True):
-        if any(name in by_name for name in kernel.nodes):
-            calls = [by_name[name] for name in names if by_name[name].op.startswith("call")]
-            kernel.ops = list(
-                dict.fromkeys(node.target.removeprefix("torch.ops.") for node in calls)
-            )
+    computed = []
+    for kernel in graph.kernels:
+        if not any(graph.named(launch.key) for launch in kernel.launches):
+            computed.append(list(kernel.nodes))
+            continue
+        names = _computed(kernel, graph, traffic, library)
+        calls = [by_name[name] for name in names if by_name[name].op.startswith("call")]
+        kernel.ops = list(dict.fromkeys(node.target.removeprefix("torch.ops.") for node in calls))
+        computed.append(names)
+    return computed
 
 
 def _computed(kernel: Kernel, graph: KernelGraph, traffic: Traffic, library: set[str]) -> list[str]:

@@ -102,7 +102,8 @@ def _fill(
         )
     ]
     try:
-        alone = sum(single.bytes_of([name]) for name in work)
+        parts = {name: fused.part_bytes(name, inside) for name in work}
+        alone = sum(part or single.bytes_of([name]) for name, part in parts.items())
         fusion.saved_bytes = float(max(alone - fused.bytes_of(names), 0)) if work else None
     except UnknownSize as reason:
         fusion.why = str(reason)

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from ....report import Kernel, Node
 from ...graphs.operation_counts import UPDATES, operator_name
 from ...text.sizes import Hints
-from .work import NodeFacts, Traffic
+from .node_facts import NodeFacts
+from .work import Traffic
 
 
 @dataclass(frozen=True)

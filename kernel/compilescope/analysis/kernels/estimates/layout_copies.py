@@ -19,6 +19,7 @@ from .fusion import LAYOUT
 _TRITON = re.compile(r"^def \w+\(([^)]*)\)", re.M)
 _CPP = re.compile(r'extern "C"\s+void\s+\w+\(([^)]*)\)')
 _POINTER = re.compile(r"\b(?:in_out|in|out)_ptr\d+\b")
+_PART = re.compile(r"buf\d+")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _UNKNOWN = "The size of {}, which it copies into another layout, is not known."
 
@@ -28,6 +29,8 @@ class LaunchCall(NamedTuple):
 
     buffers: list[Buffer]
     """The buffers that it gets, in order."""
+    pointers: list[Buffer | None]
+    """The same; None for a part of a buffer, which has a name of its own."""
     nodes: list[str]
     """The nodes that it is named for."""
 
@@ -42,13 +45,14 @@ def estimate_copies(compilation: Compilation) -> None:
         copied = copied_pointers(kernel)
         for launch in kernel.launches:
             call = calls.get(launch.key)
-            if call is None or len(call.buffers) != len(pointers):
+            if call is None or len(call.pointers) != len(pointers):
                 continue
-            by_pointer = dict(zip(pointers, call.buffers, strict=True))
-            if kernel.fusion.kind == LAYOUT and launch.estimated_bytes is None:
-                _estimate_layout(launch, by_pointer)
-            else:
+            given = zip(pointers, call.pointers, strict=True)
+            by_pointer = {pointer: buffer for pointer, buffer in given if buffer is not None}
+            if kernel.fusion.kind != LAYOUT or launch.estimated_bytes is not None:
                 _add_copies(kernel, launch, by_pointer, copied, call.nodes)
+            elif len(by_pointer) == len(pointers):
+                _estimate_layout(launch, by_pointer)
         if copied or kernel.fusion.kind == LAYOUT:
             summarize(kernel)
 
@@ -85,7 +89,7 @@ def _add_copies(
     ]
     if not copies:
         return
-    outputs = {pointer for pointer in by_pointer if not pointer.startswith("in_ptr")}
+    outputs = {pointer for pointer in pointers_of(kernel) if not pointer.startswith("in_ptr")}
     if outputs == {pointer for pointer, _, _ in copies}:
         # torch names the nodes of the library call's other inputs for it, too.
         launch.estimated_bytes = launch.estimated_operations = 0.0
@@ -107,7 +111,10 @@ def launch_calls(compilation: Compilation) -> Iterator[tuple[str, LaunchCall]]:
             if region.kind == "launch":
                 words = _WORD.findall("\n".join(lines[region.start - 1 : region.end]))
                 given = [buffers[word] for word in words if word in buffers]
-                yield region.key, LaunchCall(given, region.nodes)
+                pointers = [
+                    buffers.get(word) for word in words if word in buffers or _PART.fullmatch(word)
+                ]
+                yield region.key, LaunchCall(given, pointers, region.nodes)
 
 
 def _with_text(compilation: Compilation) -> Iterator[Code]:

@@ -1,4 +1,4 @@
-"""Which nodes a library call is named for."""
+"""What a node is, and whether a library call is named for it."""
 
 from __future__ import annotations
 
@@ -25,6 +25,11 @@ def is_named_for(node: Node, kernel: str) -> bool:
 def is_subgraph(node: Node) -> bool:
     """Whether a node runs subgraphs, or is one: torch names it for each kernel in them."""
     return node.target in CONTROL_FLOW or (node.op == "get_attr" and node.shape is None)
+
+
+def is_number(node: Node) -> bool:
+    """Whether a node is a size, not a tensor: it has no shape because it needs none."""
+    return node.op == "placeholder" or "sym_" in node.target or "operator." in node.target
 
 
 def _plain(node: Node) -> str:

@@ -7,11 +7,9 @@ buffers once.
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import math
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
 from typing import NoReturn
 
 from ....report import Node
@@ -31,26 +29,15 @@ from ...graphs.operation_counts import (
 )
 from ...text.brackets import split_list
 from ...text.sizes import BYTES, Hints, UnknownSize, count_of, distinct_count
-from .named_operators import is_named_for, is_subgraph, same_operator
+from .concatenations import own_inputs
+from .named_operators import is_named_for, is_number, is_subgraph, same_operator
+from .node_facts import NodeFacts
 
 _ACCUMULATE = 3
 """The place of the flag among the arguments of an ``index_put``."""
 NO_FORMULA = "There is no formula for {}."
 NO_SHAPE = "The graph does not give the shape of {}."
 NO_BYTES = "The size of an element of {} is not known."
-
-
-@dataclass(frozen=True)
-class NodeFacts:
-    """What is the same for every launch that a graph's node is part of, by the node's name."""
-
-    views: dict[str, bool] = dataclasses.field(default_factory=dict)
-    positions: dict[str, list[Node | None]] = dataclasses.field(default_factory=dict)
-    arguments: dict[str, list[Node]] = dataclasses.field(default_factory=dict)
-    counts: dict[str, tuple[int, dict[str, int]]] = dataclasses.field(default_factory=dict)
-    """Elements, with the symbols that were needed for them, and their values."""
-    distinct: dict[str, int] = dataclasses.field(default_factory=dict)
-    """The elements of inputs that are different places in memory."""
 
 
 class Traffic:
@@ -148,6 +135,10 @@ class Traffic:
                 continue
             if is_product(node.target) and self._is_empty(node):
                 continue
+            own = self._own_parts(node, inside)
+            if own is not None:
+                self._add_parts(node, own, inside, read, written)
+                continue
             most = None
             arguments = self._arguments(node)
             if operator_name(node.target) in GATHERS and node.shape is not None:
@@ -183,6 +174,46 @@ class Traffic:
         whole = {name: self._whole(self.nodes[name]) for name in read}
         looked = sum(min(sum(parts.values()), whole[name]) for name, parts in read.items())
         return looked + sum(written.values())
+
+    def part_bytes(self, name: str, inside: frozenset[str]) -> int | None:
+        """What a copy of a kernel's own inputs of a concatenation moves; None if it has no own."""
+        own = self._own_parts(self.nodes[name], inside)
+        if own is None:
+            return None
+        read: dict[str, dict[str, int]] = {}
+        written: dict[str, int] = {}
+        self._add_parts(self.nodes[name], own, frozenset(), read, written)
+        return sum(written.values()) + sum(sum(parts.values()) for parts in read.values())
+
+    def _own_parts(self, node: Node, inside: frozenset[str]) -> list[bool] | None:
+        """Of the inputs of a concatenation, those that a kernel copies; None if it is not split."""
+        homes = self.homes.get(node.name, [])
+        if operator_name(node.target) != "cat" or len(homes) < 2 or node.name not in self.stored:
+            return None
+        owners = [self._shown(used).name for used in self._arguments(node)]
+        return own_inputs(owners, homes, inside)
+
+    def _add_parts(
+        self,
+        node: Node,
+        own: Sequence[bool],
+        inside: frozenset[str],
+        read: dict[str, dict[str, int]],
+        written: dict[str, int],
+    ) -> None:
+        """Add what a kernel moves that copies some inputs of a concatenation, and may use it."""
+        users = [self.nodes[name] for name in inside if not self.is_view(self.nodes[name])]
+        inputs = [self.nodes[name] for user in users for name in user.inputs if name in self.nodes]
+        is_used = any(self._shown(used) is node for used in inputs)
+        for used, is_own in zip(self._arguments(node), own, strict=True):
+            size = self._bytes(node, self._count(used))
+            base, count = self._base(used)
+            if is_own:
+                written[node.name] = written.get(node.name, 0) + size
+                if base.name not in inside and self._owner(base).name not in inside:
+                    read.setdefault(base.name, {})[used.name] = self._bytes(base, count)
+            elif is_used:
+                read.setdefault(node.name, {})[used.name] = size
 
     def _listed_writes(self, node: Node) -> list[Node]:
         """The tensors that a foreach operator updates in place."""
@@ -254,7 +285,7 @@ class Traffic:
             node = self.nodes[name]
             if self.is_view(node) or node.op in ("placeholder", "get_attr"):
                 continue
-            if node.shape is None and _is_number(node):
+            if node.shape is None and is_number(node):
                 continue
             single = of_one_tensor(node.target)
             count: int | None
@@ -441,7 +472,7 @@ class Traffic:
     def _count(self, node: Node) -> int:
         if node.shape is None:
             if node.dtype is None and node.op in ("placeholder", "call_function"):
-                return 0 if not node.users or _is_number(node) else self._missing(node)
+                return 0 if not node.users or is_number(node) else self._missing(node)
             return self._missing(node)
         known = self.facts.counts.get(node.name)
         if known is None:
@@ -464,8 +495,3 @@ class Traffic:
         if size is None:
             raise UnknownSize(NO_BYTES.format(node.name))
         return size * count
-
-
-def _is_number(node: Node) -> bool:
-    """Whether a node is a size, not a tensor: it has no shape because it needs none."""
-    return node.op == "placeholder" or "sym_" in node.target or "operator." in node.target
