@@ -4,7 +4,8 @@ Timing calls a subject thousands of times, and the user knows its output: that o
 call is kept. Three kinds of output are dropped, of one thread:
 
 - what it prints to ``sys.stdout`` and ``sys.stderr``, also through a reference to the stream from
-  before; not what it writes to the stream's buffer or file descriptor;
+  before; not through a reference to the stream's ``write`` method, as ``tqdm`` keeps it, nor what
+  it writes to the stream's buffer or file descriptor;
 - what it displays or clears in a cell (``IPython.display``);
 - what it logs, whatever the handler, so that a log file does not get a line for each call either.
   Records of torch's and compilescope's loggers are passed on: the subject does not log them, and
@@ -30,23 +31,19 @@ def quiet() -> Iterator[None]:
 
     What Dynamo warns of, the report says.
     """
-    thread = threading.get_ident()
-    before = sys.stdout, sys.stderr
     depth = _depth()
-    sys.stdout, sys.stderr = _Muted(before[0], thread), _Muted(before[1], thread)
     _this_thread.depth = depth + 1
     try:
         with (
             warnings_muted(),
             patched(logging.Logger, "handle", _handle),
             _displays_muted(),
-            _writes_muted(before[0]),
-            _writes_muted(before[1]),
+            _stream_muted("stdout"),
+            _stream_muted("stderr"),
         ):
             yield
     finally:
         _this_thread.depth = depth
-        sys.stdout, sys.stderr = before
 
 
 _this_thread = threading.local()
@@ -57,51 +54,37 @@ def _depth() -> int:
     return getattr(_this_thread, "depth", 0)
 
 
-_muted_streams: dict[int, int] = {}
-"""The ids of the streams whose ``write`` is replaced, with how many blocks replace it."""
+_muted: dict[tuple[str, int], _Muted] = {}
+"""The name in ``sys`` and the id of each stream that a block mutes."""
 _lock = threading.Lock()
 
 
 @contextlib.contextmanager
-def _writes_muted(stream: Any) -> Iterator[None]:
-    """Drops in the block what this thread writes to a stream, whoever refers to it.
+def _stream_muted(name: str) -> Iterator[None]:
+    """Drops in the block what this thread writes to ``sys.stdout`` or ``sys.stderr``.
 
-    Several threads may hold blocks of one stream at once. A stream whose attributes cannot be set
-    is left as it is.
+    Blocks of several threads may overlap in any order: the last to end restores the stream.
     """
-    while isinstance(stream, _Muted):
-        stream = stream.stream
-    key = id(stream)
     with _lock:
-        if key not in _muted_streams and not _replace_write(stream):
-            key = 0
-        if key:
-            _muted_streams[key] = _muted_streams.get(key, 0) + 1
+        current = getattr(sys, name)
+        stream = current.stream if isinstance(current, _Muted) else current
+        key = (name, id(stream))
+        muted = _muted.get(key)
+        if muted is None:
+            muted = _muted[key] = _Muted(stream)
+            muted.replace_write()
+        muted.blocks += 1
+        if current is stream:
+            setattr(sys, name, muted)
     try:
         yield
     finally:
-        if key:
-            with _lock:
-                _muted_streams[key] -= 1
-                if not _muted_streams[key]:
-                    del _muted_streams[key]
-                    del stream.write
-
-
-def _replace_write(stream: Any) -> bool:
-    """Sets a ``write`` of the stream alone, beside that of its class; returns whether it could."""
-    if "write" in getattr(stream, "__dict__", {}):
-        return False
-    try:
-        write = stream.write
-
-        def write_unless_muted(text: str) -> Any:
-            return len(text) if _depth() else write(text)
-
-        stream.write = write_unless_muted
-    except AttributeError:
-        return False
-    return True
+        with _lock:
+            muted.blocks -= 1
+            if not muted.blocks:
+                del _muted[key]
+                muted.restore_write()
+                setattr(sys, name, stream)
 
 
 @contextlib.contextmanager
@@ -136,14 +119,36 @@ def _handle(
 
 
 class _Muted:
-    """A text stream that drops one thread's output and passes on that of others."""
+    """A text stream that drops what muted threads write and passes on the rest."""
 
-    def __init__(self, stream: Any, thread: int) -> None:
+    def __init__(self, stream: Any) -> None:
         self.stream = stream
-        self._thread = thread
+        self.blocks = 0
+        """How many blocks mute the stream."""
+        self._replacement: Callable[[str], Any] | None = None
+
+    def replace_write(self) -> None:
+        """Mutes also who refers to the stream itself, by a ``write`` beside that of its class.
+
+        A stream that cannot have one, or already has one, is left as it is.
+        """
+        attributes = getattr(self.stream, "__dict__", None)
+        if not isinstance(attributes, dict) or "write" in attributes:
+            return
+        write = getattr(self.stream, "write", None)
+        if write is not None:
+            self._replacement = attributes["write"] = lambda text: (
+                len(text) if _depth() else write(text)
+            )
+
+    def restore_write(self) -> None:
+        """Removes the stream's ``write``, unless the subject has removed or replaced it."""
+        attributes = getattr(self.stream, "__dict__", {})
+        if self._replacement is not None and attributes.get("write") is self._replacement:
+            del attributes["write"]
 
     def write(self, text: str) -> int:
-        if threading.get_ident() == self._thread:
+        if _depth():
             return len(text)
         written = self.stream.write(text)
         return written if isinstance(written, int) else len(text)  # a user's stream may say nothing

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
+import io
 import logging
 import sys
 import threading
@@ -117,7 +119,7 @@ def test_a_stream_that_is_held_from_before_is_muted_in_its_thread(
     assert not any("write" in vars(stream) for stream in holder.streams)
 
 
-def test_threads_mute_a_stream_at_the_same_time(capsys: pytest.CaptureFixture[str]) -> None:
+def test_blocks_of_two_threads_overlap(capsys: pytest.CaptureFixture[str]) -> None:
     holder, is_muted, ends = Holder(), threading.Event(), threading.Event()
 
     def mute() -> None:
@@ -125,18 +127,44 @@ def test_threads_mute_a_stream_at_the_same_time(capsys: pytest.CaptureFixture[st
             is_muted.set()
             ends.wait()
             holder.print("other")
+            Holder().print("other")
 
     other = threading.Thread(target=mute)
-    streams = sys.stdout, sys.stderr
     with quiet():
         other.start()
         is_muted.wait()
-    sys.stdout, sys.stderr = streams
+    Holder().print("between")
     ends.set()
     other.join()
-    sys.stdout, sys.stderr = streams
+    assert (sys.stdout, sys.stderr) == holder.streams
+    assert not any("write" in vars(stream) for stream in holder.streams)
     holder.print("later")
-    assert capsys.readouterr() == ("later\nlater",) * 2
+    assert capsys.readouterr() == ("between\nbetweenlater\nlater",) * 2
+
+
+def test_a_stream_that_the_subject_redirects_is_muted_too() -> None:
+    text, streams = io.StringIO(), (sys.stdout, sys.stderr)
+    with quiet(), contextlib.redirect_stdout(text):
+        with quiet():
+            print("muted")
+        assert sys.stdout is text
+    assert text.getvalue() == ""
+    assert (sys.stdout, sys.stderr) == streams
+
+
+def test_a_subject_replaces_or_removes_the_write_of_a_stream(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    texts: list[str] = []
+    replaced, removed = io.StringIO(), io.StringIO()
+    monkeypatch.setattr("sys.stdout", replaced)
+    monkeypatch.setattr("sys.stderr", removed)
+    with quiet():
+        vars(replaced)["write"] = texts.append
+        del vars(removed)["write"]
+    sys.stdout.write("text")
+    assert (sys.stdout, sys.stderr) == (replaced, removed)
+    assert (texts, vars(removed)) == (["text"], {})
 
 
 def test_torchs_handlers_write_to_a_stream_from_before(capsys: pytest.CaptureFixture[str]) -> None:
