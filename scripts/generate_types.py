@@ -364,7 +364,7 @@ class Conformity:
 
     def _function(self, name: str) -> str:
         fields = self._structs[name]["properties"].items()
-        body = [f"  o.{field} = {self._field(field, schema)};" for field, schema in fields]
+        body = [f"  o.{field} = {self._field(name, field, schema)};" for field, schema in fields]
         return "\n".join(
             [
                 f"export function conform{name}(value: unknown): void {{",
@@ -373,9 +373,10 @@ class Conformity:
             ]
         )
 
-    def _field(self, name: str, schema: dict[str, Any]) -> str:
+    def _field(self, struct: str, name: str, schema: dict[str, Any]) -> str:
         """Return what a field becomes."""
-        earlier = "".join(f" ?? o.{old}" for old, new in EARLIER_NAMES.items() if new == name)
+        names = EARLIER_NAMES.get(struct, {}).items()
+        earlier = "".join(f" ?? o.{old}" for old, new in names if new == name)
         start = f"o.{name}{earlier}, {literal(name)}"
         if "$ref" in schema and "default" not in schema:
             return f"{self._use('struct')}({start}, conform{schema['$ref']})"

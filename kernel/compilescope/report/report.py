@@ -2,7 +2,8 @@
 
 Every view reads a report and nothing else. These are plain typed structs: no torch import, JSON in
 and out (`to_json`, `from_json`), and the front end's TypeScript types are generated from them.
-Fields are only ever added, with a default; their types never change within `SCHEMA_VERSION`.
+Within a `SCHEMA_VERSION`, fields are only added, with a default, or renamed (`earlier_names` lists
+the earlier names); their types never change.
 
 A field that torch did not provide is empty; the ``absent`` field of its struct names it with the
 reason. Line numbers count from 1. Units are in the names (``_us``, ``_s``, ``_bytes``).

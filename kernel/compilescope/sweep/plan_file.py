@@ -11,6 +11,7 @@ from ..processes.runner import Limits
 from ..report import Subject
 from ..report.errors import CompilescopeError
 from ..report.measurements.sweeps import Sweep
+from ..report.saving.earlier_names import with_present_names
 from ..report.saving.path_checks import write_whole, writing
 from .plan import Plan
 
@@ -67,7 +68,7 @@ def read(path: Path, part: tuple[int, int] | None = None) -> Plan:
         It is no plan, or of a newer compilescope.
     """
     try:
-        content = msgspec.json.decode(path.read_bytes(), type=PlanFile)
+        content = msgspec.json.decode(with_present_names(path.read_bytes()), type=PlanFile)
     except msgspec.DecodeError as error:
         raise CompilescopeError(
             f"{path} is not a plan of a sweep.", f"{error}.", "Write one with cs.plan_sweep."

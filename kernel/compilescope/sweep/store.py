@@ -9,6 +9,7 @@ import msgspec
 
 from ..report.measurements.sweeps import SweepCell
 from ..report.problem import FAULT, Problem
+from ..report.saving.earlier_names import with_present_names
 from .worker import BROKEN, KILLED, LOST, NOT_STARTED, NOT_TAKEN, SHUT_DOWN
 
 FILE = "cells.jsonl"
@@ -116,7 +117,7 @@ def _last_lines(content: bytes) -> dict[str, StoredCell]:
     result = {}
     for line in content.splitlines():
         try:
-            stored = msgspec.json.decode(line, type=StoredCell)
+            stored = msgspec.json.decode(with_present_names(line), type=StoredCell)
         except (msgspec.DecodeError, UnicodeDecodeError):
             continue  # cut off as it was written
         result[stored.cell.key] = stored

@@ -43,6 +43,20 @@ def test_the_folder_of_a_plan_is_made(tmp_path: Path) -> None:
     assert len(plan_file.read(path).sweep.cells) == 1
 
 
+def test_a_plan_of_an_earlier_version_has_its_names(tmp_path: Path) -> None:
+    path = written(tmp_path)
+    content = json.loads(path.read_text())
+    content["sweep"]["cells"][0]["timing"] = {
+        "median_us": 1.0,
+        "interval_us": [1.0, 1.0],
+        "keeping": "restored",
+    }
+    path.write_text(json.dumps(content))
+    timing = plan_file.read(path).sweep.cells[0].timing
+    assert timing is not None
+    assert timing.initial_state == "restored"
+
+
 def test_a_plan_that_cannot_be_written_leaves_the_old_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -163,6 +163,15 @@ def test_kept_cells_survive_a_line_that_was_cut_off(tmp_path: Path) -> None:
     assert store.problem is None
 
 
+def test_kept_cells_of_an_earlier_version_have_its_names(tmp_path: Path) -> None:
+    stored = StoredCell(cell=cell("a", 1.0, 1.0))
+    assert stored.cell.timing is not None
+    stored.cell.timing.initial_state = "restored"
+    line = msgspec.json.encode(stored).replace(b'"initial_state"', b'"keeping"')
+    (tmp_path / FILE).write_bytes(line + b"\n")
+    assert Store(tmp_path).load() == {"a": stored}
+
+
 def test_what_was_ended_is_tried_again_only_with_more() -> None:
     late = StoredCell(cell=cell("a", None, 1.0, state="timeout"), timeout_s=10)
     assert late.serves(10, None)

@@ -3,28 +3,69 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import msgspec
 
 EARLIER_NAMES = {
-    "ended_us": "wasted_us",
-    "departure": "first_wrong_kernel",
-    "gives_up": "restrictions",
-    "given_up": "eager_fallback",
-    "keeping": "initial_state",
+    "DeployWay": {"gives_up": "restrictions"},
+    "DistinctBreak": {"ended_us": "wasted_us"},
+    "Recompile": {"given_up": "eager_fallback"},
+    "Timing": {"keeping": "initial_state"},
+    "VariantReport": {"departure": "first_wrong_kernel"},
 }
-"""Earlier name of a field → its name."""
-_KEY = re.compile(rb'(?<!\\)"(' + b"|".join(map(str.encode, EARLIER_NAMES)) + rb')"(?=\s*:)')
+"""Struct → earlier name of a field → its name."""
+PATHS = {
+    "variants": "VariantReport",
+    "variants.breaks": "DistinctBreak",
+    "variants.compilations.recompile": "Recompile",
+    "variants.package.entries.timing": "Timing",
+    "variants.timing": "Timing",
+    "variants.ways": "DeployWay",
+    "sweep.cells.timing": "Timing",
+    "cell.timing": "Timing",
+}
+"""Where reports, plans of sweeps and stored cells have these structs."""
+_ABSENT = "variants.absent"
+"""Where reports have names of fields as keys."""
+_RENAMED = [names for struct in EARLIER_NAMES.values() for names in struct]
+_KEY = re.compile(rb'(?<!\\)"(?:' + "|".join(_RENAMED).encode() + rb')"\s*:')
 
 
 def with_present_names(text: bytes) -> bytes:
-    r"""The JSON of a report with the present names of all fields.
+    r"""The JSON of a report, a plan or a stored cell with the present names of all fields.
 
-    A quote within a JSON string is escaped: a quoted name before a colon is a field.
+    Only fields are renamed; the user's own names are keys too, such as those of shapes.
+
+    Raises
+    ------
+    msgspec.DecodeError
+        The text is not JSON.
 
     Examples
     --------
-    >>> with_present_names(rb'{"given_up": false, "text": "\"given_up\": 1"}')
-    b'{"eager_fallback": false, "text": "\\"given_up\\": 1"}'
+    >>> with_present_names(b'{"cell":{"timing":{"keeping":"copied"}}}')
+    b'{"cell":{"timing":{"initial_state":"copied"}}}'
+    >>> with_present_names(b'{"sweep":{"winners":{"keeping":"a"}}}')
+    b'{"sweep":{"winners":{"keeping":"a"}}}'
     """
-    if not any(name.encode() in text for name in EARLIER_NAMES):
+    if not _KEY.search(text):
         return text
-    return _KEY.sub(lambda key: b'"%s"' % EARLIER_NAMES[key[1].decode()].encode(), text)
+    content = msgspec.json.decode(text)
+    for path, struct in (*PATHS.items(), (_ABSENT, "VariantReport")):
+        for value in _objects(content, path.split(".")):
+            for earlier, name in EARLIER_NAMES[struct].items():
+                if earlier in value:
+                    value.setdefault(name, value.pop(earlier))
+    return msgspec.json.encode(content)
+
+
+def _objects(content: Any, path: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """The objects at a path; where it leads through a list, those of every item."""
+    for value in content if isinstance(content, list) else [content]:
+        if isinstance(value, dict):
+            if path:
+                yield from _objects(value.get(path[0]), path[1:])
+            else:
+                yield value
