@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -29,12 +28,11 @@ PATHS = {
 """Where reports, plans of sweeps and stored cells have these structs."""
 _ABSENT = "variants.absent"
 """Where reports have names of fields as keys."""
-_RENAMED = [names for struct in EARLIER_NAMES.values() for names in struct]
-_KEY = re.compile(rb'(?<!\\)"(?:' + "|".join(_RENAMED).encode() + rb')"\s*:')
+_KEYS = [f'"{name}":'.encode() for names in EARLIER_NAMES.values() for name in names]
 
 
 def with_present_names(text: bytes) -> bytes:
-    r"""The JSON of a report, a plan or a stored cell with the present names of all fields.
+    """The JSON of a report, a plan or a stored cell with the present names of all fields.
 
     Only fields are renamed; the user's own names are keys too, such as those of shapes.
 
@@ -50,7 +48,7 @@ def with_present_names(text: bytes) -> bytes:
     >>> with_present_names(b'{"sweep":{"winners":{"keeping":"a"}}}')
     b'{"sweep":{"winners":{"keeping":"a"}}}'
     """
-    if not _KEY.search(text):
+    if not any(key in text for key in _KEYS):
         return text
     content = msgspec.json.decode(text)
     for path, struct in (*PATHS.items(), (_ABSENT, "VariantReport")):
