@@ -29,12 +29,12 @@ class PartFailures:
 
     Parameters
     ----------
-    most_details
+    max_details
         How many problems keep their details, to bound memory. None: all.
     """
 
-    def __init__(self, most_details: int | None = None) -> None:
-        self._most_details = most_details
+    def __init__(self, max_details: int | None = None) -> None:
+        self._max_details = max_details
         self._only: str | None = None
         self._causes: dict[tuple[str, str], _Cause] = {}
 
@@ -50,12 +50,13 @@ class PartFailures:
         """
         if only is not None:
             self.remove(only)
-        self._only = only
+        before, self._only = self._only, only
         token = _collected.set(self)
         try:
             yield
         finally:
             _collected.reset(token)
+            self._only = before
 
     def add(self, part: str, compilation_id: str, reason: str, error: Exception) -> None:
         """Add the failure of a part of a compilation."""
@@ -63,7 +64,7 @@ class PartFailures:
             return
         cause = self._causes.get((part, reason))
         if cause is None:
-            has_room = self._most_details is None or len(self._causes) < self._most_details
+            has_room = self._max_details is None or len(self._causes) < self._max_details
             detail = "".join(traceback.format_exception(error)) if has_room else ""
             cause = self._causes[part, reason] = _Cause(part, reason, detail, {})
         cause.compilations[compilation_id] = None

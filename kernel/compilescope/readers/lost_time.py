@@ -146,9 +146,8 @@ def _recompiles(
     ]
     if not recompiles:
         return
-    from ..analysis.guards.reasons.expected_recompiles import (
-        is_avoidable,  # most traces have no recompile
-    )
+    # Most traces have no recompile.
+    from ..analysis.guards.reasons.expected_recompiles import is_avoidable
 
     frames: dict[SourceLine | None, list[Compilation]] = {}
     for compilation in recompiles:

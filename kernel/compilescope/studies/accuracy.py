@@ -14,7 +14,7 @@ from ..builds.comparison.call_result import outcome_of, with_changes
 from ..builds.comparison.compare_with_eager import TO_PYTORCH, Reference, mismatch
 from ..isolation.muted_output import quiet
 from ..isolation.saved_tensors import free_bytes
-from ..report import VariantReport
+from ..report import FirstWrongKernel, VariantReport
 from ..report.measurements.accuracy import is_mismatch
 from ..report.variant import Variant
 from ..torch_api.kernels.results import Findings, Lowered, lowerings, record_kernel_results
@@ -80,7 +80,7 @@ def study_accuracy(study: StudyContext) -> None:
         report.absent["first_wrong_kernel"] = NO_KERNELS.format(variant.backend)
         return
     study.monitor.step("looking for the kernel", variant=report.name, fraction=0.6)
-    _find_departure(study, reference, options)
+    _find_first_wrong_kernel(study, reference, options)
     problem.remedy = f"{_conclusion(report)} {TO_PYTORCH}"
 
 
@@ -93,7 +93,9 @@ def _conclusion(report: VariantReport) -> str:
     return f"The first kernel whose result is wrong: {first.kernel}{at}."
 
 
-def _find_departure(study: StudyContext, reference: Reference, options: dict[str, Any]) -> None:
+def _find_first_wrong_kernel(
+    study: StudyContext, reference: Reference, options: dict[str, Any]
+) -> None:
     """Runs the variant under a Python wrapper, launch by launch, and names the first wrong one."""
     report = study.report
     variant = msgspec.structs.replace(
@@ -108,7 +110,9 @@ def _find_departure(study: StudyContext, reference: Reference, options: dict[str
         search = Search(built.compilations)
         findings = _search_kernels(study, built, lowered, search)
         wrong = not all(error.ok for error in reference.compare(built.outcome, closely=True))
-    kernel = search.kernel(report.compilations) if search.first_wrong is not None else ""
+    kernel: FirstWrongKernel | str = ""
+    if search.first_wrong is not None:
+        kernel = search.first_wrong_kernel(report.compilations)
     if isinstance(kernel, str):
         report.absent["first_wrong_kernel"] = kernel or nothing_found(findings, wrong=wrong)
     else:

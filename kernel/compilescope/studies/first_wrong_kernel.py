@@ -54,7 +54,7 @@ class Search:
             self.first_wrong = (result, error)
         return not error.ok
 
-    def kernel(self, reported: Sequence[Compilation]) -> FirstWrongKernel | str:
+    def first_wrong_kernel(self, reported: Sequence[Compilation]) -> FirstWrongKernel | str:
         """What was found, in the report's terms; or why the report's kernel is not known."""
         assert self.first_wrong is not None, "something must have been found"
         result, error = self.first_wrong

@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
@@ -50,9 +50,8 @@ class Line:
         """Publishes in the cell, also while what the subject displays is muted."""
         self._in_cells = in_cells
         self._ticked = 0.0
-        self._plain: TextIO | None = None
-        self._write_plain: Callable[[str], object] = len
-        """Where plain lines are written: standard error, even if something replaces it later."""
+        self._write_plain: Callable[[str], object] | None = None
+        """Writes plain lines to standard error, even if something replaces it later."""
         self._began = self._written = 0.0
         self._now: Progress | None = None
         self._first: float | None = None
@@ -67,9 +66,9 @@ class Line:
         """Creates the line in the cell's output, if there is one, or on standard error."""
         if shell.kernel() is None:
             if not sys.stderr.isatty():
-                self._plain = sys.stderr
                 # From before: the subject's output is dropped in its repeated calls.
-                self._write_plain = sys.stderr.write
+                write, flush = sys.stderr.write, sys.stderr.flush
+                self._write_plain = lambda text: (write(text), flush())
                 self._began = self._written = time.monotonic()
             self.clock.start()
         elif self._in_cells:
@@ -104,14 +103,13 @@ class Line:
             shown = f"{step} ({words})" if words else step
             sys.stderr.write(f"\r\033[K{shown} …")
             sys.stderr.flush()
-        elif self._plain is not None and self._ticked - self._written >= _PLAIN_S:
+        elif self._write_plain is not None and self._ticked - self._written >= _PLAIN_S:
             self._written = self._ticked
             words = words or time_text(self._ticked - self._began, None)
             try:
                 self._write_plain(f"compilescope: {step} ({words}) …\n")
-                self._plain.flush()
             except (OSError, ValueError):  # its reader is gone, or it was closed
-                self._plain = None
+                self._write_plain = None
 
     def _words(self, now: Progress) -> str:
         """The time since the first job of this line began: a study after a build is one more job.

@@ -1,4 +1,4 @@
-"""Accuracy on a GPU: half precision against double, and a Triton kernel that departs."""
+"""Accuracy on a GPU: half precision against double, and a wrong Triton kernel."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_half_precision_is_judged_by_double() -> None:
     assert 0 < output_error.eager_reference_abs < 0.05
 
 
-def departing(
+def first_wrong_kernel(
     call: Callable[..., Any], args: tuple[Any, ...], name: str, monkeypatch: pytest.MonkeyPatch
 ) -> Any:
     monkeypatch.setitem(lowerings, aten.sin.default, times(aten.sin.default, 1.01))
@@ -64,13 +64,13 @@ def departing(
 
 
 @pytest.mark.parametrize("name", ["python", "cpp"])
-def test_a_triton_kernel_that_departs(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_triton_kernel(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def call(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
         y = (x @ w).relu()
         return ((y @ w).sin() @ w).softmax(-1)
 
     args = (torch.randn(64, 64, device="cuda"), torch.randn(64, 64, device="cuda") / 8)
-    first = departing(call, args, name, monkeypatch)
+    first = first_wrong_kernel(call, args, name, monkeypatch)
     assert "triton" in first.kernel
     assert first.node == "sin"
 

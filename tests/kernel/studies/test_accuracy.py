@@ -417,7 +417,7 @@ def test_random_numbers_are_the_same_in_the_study() -> None:
 
 
 @pytest.mark.parametrize("name", ["python", "cpp"])
-def test_the_first_kernel_that_departs(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_first_wrong_kernel(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def call(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
         y = (x @ w).relu()
         z = (y @ w).sin()
@@ -450,7 +450,7 @@ def test_the_first_kernel_that_departs(name: str, monkeypatch: pytest.MonkeyPatc
     assert region.kernel == first.kernel
 
 
-def test_a_kernel_of_the_backward_that_departs(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_kernel_of_the_backward(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(lowerings, aten.cos.default, times(aten.cos.default, 1.01))
     x = torch.randn(8, 8, requires_grad=True)
     weight = torch.randn(8, 8)
@@ -461,7 +461,7 @@ def test_a_kernel_of_the_backward_that_departs(monkeypatch: pytest.MonkeyPatch) 
     assert "cos" in first.kernel
 
 
-def test_a_graph_that_departs_is_not_blamed_on_a_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_graph_is_not_blamed_on_a_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
     from torch._inductor import decomposition
 
     def wrong(x: torch.Tensor) -> torch.Tensor:

@@ -62,12 +62,12 @@ class Failures:
 
     Parameters
     ----------
-    most_details
+    max_details
         How many problems keep their details, to bound memory. None: all.
     """
 
-    def __init__(self, most_details: int | None = None) -> None:
-        self._most_details = most_details
+    def __init__(self, max_details: int | None = None) -> None:
+        self._max_details = max_details
         self._failures: dict[object, _Failure] = {}
 
     def add(self, records: Sequence[Record], compilations: Sequence[Compilation]) -> None:
@@ -134,7 +134,7 @@ class Failures:
         if key not in self._failures:
             if is_hidden(record, metrics):
                 _hide(failure)
-            if self._most_details is not None and len(self._failures) >= self._most_details:
+            if self._max_details is not None and len(self._failures) >= self._max_details:
                 failure.problem.detail = ""
             self._failures[key] = failure
         self._failures[key].ids[record.compile_id or ""] = None
