@@ -4,7 +4,6 @@ import { AbsentValue, compareNumbers } from '../common';
 import { formatBytes, formatCount } from '../../words/format';
 import type { ColumnChange } from '../common/tables/declared';
 import { Estimate } from '../common/estimate';
-import { noOperatorText } from './phrases';
 import type { IRow } from './rows';
 
 /**
@@ -26,9 +25,7 @@ export function fusionColumns(
     kernel.language === 'extern' ? null : (kernel.fusion?.saved_bytes ?? null);
   const why = ({ kernel }: IRow) =>
     (kernel.fusion ? kernel.fusion.why : kernel.absent.fusion) ||
-    (kernel.fusion?.nodes === 0
-      ? noOperatorText(trans)
-      : trans.__('Unknown for this kernel'));
+    trans.__('Unknown for this kernel');
   return {
     fused: {
       width: '52px',

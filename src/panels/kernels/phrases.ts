@@ -77,10 +77,3 @@ export function sumText(
 export function limitText(limit: string, trans: TranslationBundle): string {
   return limit ? trans.__('Limited by %1', limit) : '';
 }
-
-/**
- * What a kernel does that has no operator of the graph in it.
- */
-export function noOperatorText(trans: TranslationBundle): string {
-  return trans.__('It computes no operator, only changes a layout');
-}

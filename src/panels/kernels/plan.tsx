@@ -3,7 +3,6 @@ import * as React from 'react';
 import type { Baked, Kernel } from '../../protocol/types';
 import { formatBytes } from '../../words/format';
 import { Fact } from '../common';
-import { noOperatorText } from './phrases';
 
 /**
  * At most so many constants are listed.
@@ -28,7 +27,6 @@ export function Plan(props: {
     <div>
       <h4>{trans.__('Plan')}</h4>
       <dl className="jp-Compilescope-kernelPlan">
-        {fusion?.nodes === 0 && <Fact label="">{noOperatorText(trans)}</Fact>}
         {fusion !== null && fusion.nodes > 0 && (
           <Fact label={trans.__('Fused')}>
             {trans._n('%1 operator', '%1 operators', fusion.nodes)}

@@ -294,9 +294,10 @@ describe('KernelsBody', () => {
   });
 
   it('says what a kernel without operators does, without figures of none', () => {
+    const why = 'It computes no operator, only changes a layout.';
     const fusion = {
       ...{ nodes: 0, saved_bytes: null, saved: [] },
-      ...{ kind: 'layout', why: '' }
+      ...{ kind: 'layout', why }
     };
     model.selection = selection({ kernel: 'cpp_fused_0' });
     show([
@@ -306,9 +307,7 @@ describe('KernelsBody', () => {
       })
     ]);
     const [details] = page.all('.jp-Compilescope-kernel');
-    expect(details.textContent).toContain(
-      'It computes no operator, only changes a layout'
-    );
+    expect(details.textContent).toContain(why);
     expect(details.textContent).not.toMatch(/Fused|Operations|0 operators/);
   });
 

@@ -32,11 +32,11 @@ def kernel(kernel: Kernel) -> str:
 
 
 def fusion(kernel: Kernel) -> list[str]:
-    """How many operators a kernel fuses, and the bytes saved; nothing for a library call."""
+    """How many operators a kernel fuses and the bytes saved; nothing for a library call."""
     if kernel.fusion is None or kernel.language == "extern":
         return []
     if not kernel.fusion.nodes:
-        return ["computes no operator, only changes a layout"]
+        return [kernel.fusion.why.rstrip(".")] if kernel.fusion.why else []
     parts = [f"{wording.count(kernel.fusion.nodes, 'operator')} fused"]
     if kernel.fusion.saved_bytes:
         parts.append(f"about {wording.size(kernel.fusion.saved_bytes)} saved")

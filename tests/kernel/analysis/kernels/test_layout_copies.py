@@ -11,6 +11,7 @@ from compilescope.analysis.overview.overview import overview
 from compilescope.report import Kernel, Launch
 from compilescope.report.compilation.artifacts import Language
 from compilescope.targets import known_devices
+from compilescope.views.rows import plans
 
 pytestmark = pytest.mark.slow
 FLOAT = 4
@@ -71,8 +72,9 @@ def test_copies_on_a_cpu_have_the_bytes_of_their_buffers(
         "pointwise",
         "layout",
     ]
-    for _, launch in (inputs, result):
+    for kernel, launch in (inputs, result):
         assert launch.estimated_operations == 0
+        assert plans.fusion(kernel) == ["It computes no operator, only changes a layout"]
 
 
 @generates

@@ -15,6 +15,7 @@ ALONE = "It has a single operator, so no intermediate result stays inside the ke
 BETWEEN = "It has a single operator between extern kernels, and Inductor fuses nothing into those."
 UNMAPPED = "torch does not record which operators it computes."
 LIBRARY = "It is an extern kernel, and Inductor fuses nothing into those."
+NO_OPERATOR = "It computes no operator, only changes a layout."
 LAYOUT = "layout"
 """A kernel that computes nothing: it copies a value into other strides."""
 FOREACH = "foreach"
@@ -66,7 +67,7 @@ def add_fusions(graph: KernelGraph) -> None:
             computed = fused.computed(named, external)
             _fill(fusion, computed, fused, single, libraries)
             if not fusion.nodes:
-                fusion.kind = LAYOUT
+                fusion.kind, fusion.why = LAYOUT, NO_OPERATOR
         if "fusion" not in kernel.absent:
             kernel.fusion = fusion
 
