@@ -60,6 +60,7 @@ def test_a_slow_kernel_decides_what_limits_a_call_instead_of_the_average() -> No
         ([timed("a", SOFTMAX, 40.0, 0.4), timed("b", ["aten.mm.default"], 30.0, 0.9)], "near"),
         ([timed("a", SOFTMAX, 20.0, 0.1), timed("b", ["aten.mm.default"], 30.0, 0.9)], "short"),
         ([timed("a", SOFTMAX, 70.0, 0.1)], "alone"),
+        ([timed("a", SOFTMAX, 24.0, 0.1), timed("b", SOFTMAX, 20.0, 0.1)], "brief"),
     ],
 )
 def test_other_kernels_leave_the_verdict_to_the_average(kernels: list[Kernel], why: str) -> None:

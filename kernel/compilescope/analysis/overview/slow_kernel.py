@@ -18,6 +18,9 @@ _MOST = 0.5
 """A kernel counts if it takes this share of the kernels' time of its direction."""
 _LEAST = 0.3
 """And this share of the time of all kernels, forward and backward."""
+_LEAST_LAUNCH_US = 25.0
+"""And this time in each of its launches: shorter ones, such as products of small matrices, are far
+from the peaks because of the fixed cost of a launch or a library call."""
 _RANDOM = "inductor_random"
 """Part of the operators that draw random numbers in generated code."""
 _NAMED = 3
@@ -71,7 +74,8 @@ class SlowKernel(NamedTuple):
 def slow_kernel(variant: VariantReport) -> SlowKernel | None:
     """The kernel of a variant that takes most of the kernels' time, if it is far from both peaks.
 
-    None too if it is the only kernel, if some launches were not timed, or if the peaks are unknown.
+    None too if it is the only kernel, if its launches are short, if some launches were not timed,
+    or if the peaks are unknown.
     """
     launched = launched_kernels(variant)
     timed = [(kernel, launch.time) for kernel, launch in launched if launch.time is not None]
@@ -87,7 +91,7 @@ def slow_kernel(variant: VariantReport) -> SlowKernel | None:
         return None
     kernel, times = max(by_kernel.values(), key=lambda each: sum(time.us for time in each[1]))
     us = sum(time.us for time in times)
-    if us <= 0 or us < _LEAST * sum(of_direction.values()):
+    if us < max(_LEAST_LAUNCH_US * len(times), _LEAST * sum(of_direction.values())):
         return None
     share = us / of_direction[kernel.direction]
     if share < _MOST or any(time.compute_share is None for time in times):
