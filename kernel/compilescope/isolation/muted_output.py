@@ -65,6 +65,9 @@ def _stream_muted(name: str) -> Iterator[None]:
 
     Blocks of several threads may overlap in any order: the last to end restores the stream.
     """
+    if getattr(sys, name) is None:  # as without a console
+        yield
+        return
     with _lock:
         current = getattr(sys, name)
         stream = current.stream if isinstance(current, _Muted) else current

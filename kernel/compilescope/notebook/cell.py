@@ -10,13 +10,14 @@ import io
 import linecache
 import tokenize
 import traceback
+import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from typing import Any, NamedTuple
 
 from ..report import Problem, SourceLine
 from ..report.errors import CompilescopeError
-from .inner_calls import Statement, in_a_function, note_inner_calls
+from .inner_calls import Statement, in_a_function, note_inner_calls, value_of
 
 EXAMPLE = "For example:\n\n    %%compile\n    y = x * 2\n    model(y)"
 Shell = Any
@@ -152,7 +153,7 @@ def parse(shell: Shell, magic_line: str, body: str, raw: str | None = None) -> C
         raise _syntax_error(error) from None
     last, blocks = statements[-1], list[ast.With]()
     while isinstance(last, ast.With):
-        if not all(_may_be_mode(item.context_expr) for item in last.items):
+        if not all(_may_be_mode(item.context_expr, shell.user_ns) for item in last.items):
             raise CompilescopeError(_ends_in(last), _WHOLE, _IN_A_FUNCTION)
         blocks.append(last)
         last = last.body[-1]
@@ -176,11 +177,15 @@ def parse(shell: Shell, magic_line: str, body: str, raw: str | None = None) -> C
 _MODES = ["no_grad", "enable_grad", "set_grad_enabled", "inference_mode", "autocast", "nullcontext"]
 
 
-def _may_be_mode(context: ast.expr) -> bool:
-    """Whether a context may set a mode: a call says by its name what it makes."""
+def _may_be_mode(context: ast.expr, namespace: Mapping[str, Any]) -> bool:
+    """Whether a context may set a mode, as far as that is known before the cell runs."""
     if not isinstance(context, ast.Call):
         return True
-    return ast.unparse(context.func).rpartition(".")[2] in _MODES
+    if ast.unparse(context.func).rpartition(".")[2] in _MODES:
+        return True
+    # Other names of the modes, and functions that return one.
+    called = value_of(context.func, namespace)
+    return isinstance(called, types.FunctionType) or getattr(called, "__name__", "") in _MODES
 
 
 def _sentence(text: str) -> str:

@@ -59,10 +59,14 @@ def in_a_function(last: Statement, blocks: Sequence[ast.With], namespace: Mappin
         The cell's, before the statement; or before the cell, if that has not run.
     """
     assert last.value is not None
+    names = {node.id for node in ast.walk(last.value) if isinstance(node, ast.Name)}
+    name = _FUNCTION
+    while name in names:  # the user's own function
+        name = f"{name}_all"
     parameters = ", ".join(_parameters(last.value, namespace))
     ending = copy.copy(last)
-    ending.value = ast.parse(f"{_FUNCTION}({parameters})", mode="eval").body
-    function = f"def {_FUNCTION}({parameters}):\n    return {ast.unparse(last.value)}"
+    ending.value = ast.parse(f"{name}({parameters})", mode="eval").body
+    function = f"def {name}({parameters}):\n    return {ast.unparse(last.value)}"
     inside: ast.stmt = ending
     for block in reversed(blocks):
         inside = ast.With(items=block.items, body=[*block.body[:-1], inside])
@@ -77,9 +81,16 @@ def _parameters(expression: ast.expr, namespace: Mapping[str, Any]) -> list[str]
     nodes = list(ast.walk(expression))
     # What is only called, or has methods that are called, may be a function or a package.
     called = {id(_base(node.func)) for node in nodes if isinstance(node, ast.Call)}
+    # Of a comprehension or a lambda.
+    bound = {node.arg for node in nodes if isinstance(node, ast.arg)}
+    bound |= {
+        node.id
+        for node in nodes
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
+    }
     names: dict[str, bool] = {}
     for node in nodes:
-        if isinstance(node, ast.Name):
+        if isinstance(node, ast.Name) and node.id not in bound:
             names[node.id] = names.get(node.id, False) or id(node) not in called
     return [
         name
@@ -111,14 +122,14 @@ def _calls_in(call: ast.Call) -> Iterator[ast.Call]:
 def _is_module(function: ast.expr, namespace: Mapping[str, Any]) -> bool:
     import torch
 
-    return isinstance(_value_of(function, namespace), torch.nn.Module)
+    return isinstance(value_of(function, namespace), torch.nn.Module)
 
 
-def _value_of(expression: ast.expr, namespace: Mapping[str, Any]) -> Any:
+def value_of(expression: ast.expr, namespace: Mapping[str, Any]) -> Any:
     """What a name or an attribute of one refers to; None for other expressions."""
     if isinstance(expression, ast.Name):
         return namespace.get(expression.id)
     if isinstance(expression, ast.Attribute):
         with contextlib.suppress(Exception):  # the user's own properties may raise
-            return getattr(_value_of(expression.value, namespace), expression.attr)
+            return getattr(value_of(expression.value, namespace), expression.attr)
     return None

@@ -245,6 +245,16 @@ def test_a_long_sum_may_round_as_one_term_after_the_other() -> None:
     assert (total.float() / half.sum(1).float() - 1).abs().max() <= 3 * torch.finfo(half.dtype).eps
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.float64])
+def test_masks_of_the_least_number_stay_finite(dtype: torch.dtype) -> None:
+    scores, mask = torch.randn(8, 64, dtype=dtype), torch.finfo(dtype).min
+    with with_other_rounding(0):
+        masked = scores + mask
+        shares = masked.softmax(-1)
+    assert masked.isfinite().all()
+    assert shares.isfinite().all()
+
+
 def test_what_cannot_round_is_not_changed() -> None:
     x, places = torch.randn(1000), torch.arange(1000)
 

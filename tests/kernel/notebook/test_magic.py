@@ -82,6 +82,8 @@ def test_forms_of_the_last_line(
     ("block", "contexts"),
     [
         ("with torch.no_grad():\n    {}", ["torch.no_grad()"]),
+        ("with own():\n    {}", ["torch.no_grad()"]),
+        ("with short():\n    {}", ["torch.no_grad()"]),
         (
             "with torch.inference_mode() as mode:\n    z = 1\n    {}",
             ["torch.inference_mode()"],
@@ -100,6 +102,7 @@ def test_a_call_in_a_with_block_is_inspected_in_its_modes(
     shell: InteractiveShell, session: FakeSession, block: str, contexts: list[str]
 ) -> None:
     shell.run_cell("import torch\ndef g(x): return torch.is_grad_enabled()")
+    shell.run_cell("short = torch.no_grad\ndef own(): return torch.no_grad()")
     succeed(shell.run_cell("%%compile\nx = 2\n" + block.format("y = g(x)")))
     assert shell.user_ns["y"] is False
     (asked,) = session.asked
@@ -271,6 +274,7 @@ x = torch.ones(2)
 net = torch.nn.Linear(2, 2)
 both = types.SimpleNamespace(net=net)
 def f(a, b): pass
+def compute(z): return net(z)
 """
 
 
@@ -291,6 +295,8 @@ def test_other_arguments_are_not_noted(
         ("net(z).sum()", "compute(z)"),
         ("y = net(z) + z.mean()", "y = compute(z)"),
         ("both.net(x).T", "compute(x)"),
+        ("torch.stack([net(row * z) for row in z])[0]", "compute(z)"),
+        ("compute(z).sum()", "compute_all(z)"),
     ],
 )
 def test_a_cell_that_ends_in_more_than_a_call_is_told_how_to_end(
@@ -306,7 +312,7 @@ def test_a_cell_that_ends_in_more_than_a_call_is_told_how_to_end(
     ending = textwrap.dedent(error.partition("\n\n")[2]).rstrip()
     assert ending.splitlines()[-1] == call
     succeed(shell.run_cell(f"%%compile\nz = x * 2\n{ending}"))
-    assert session.asked[0]["fn"] is shell.user_ns["compute"]
+    assert session.asked[0]["fn"] is shell.user_ns[call.partition("(")[0].rpartition(" ")[2]]
 
 
 def test_a_bare_magic_asks_for_a_cell(

@@ -15,9 +15,14 @@ SOFTMAX = ["aten.amax.default", "aten.exp.default", "aten.sum.dim_IntList", "ate
 
 
 def timed(
-    name: str, ops: list[str], us: float, compute: float, direction: str = "forward"
+    name: str,
+    ops: list[str],
+    us: float,
+    compute: float,
+    direction: str = "forward",
+    bandwidth: float = 0.001,
 ) -> Kernel:
-    time = LaunchTime(us=us, bandwidth_share=0.001, compute_share=compute, cached=True)
+    time = LaunchTime(us=us, bandwidth_share=bandwidth, compute_share=compute, cached=True)
     launch = Launch(artifact="python", variant="python", line=1, end=1, key=name, time=time)
     where = SourceLine(file="train.py", line=9, function="forward", code="y = attention(x)")
     kernel = Kernel(name=name, language="cpp", ops=ops, launches=[launch], sources=[where])
@@ -43,7 +48,8 @@ def test_a_slow_kernel_decides_what_limits_a_call_instead_of_the_average() -> No
     assert python.verdict.bound == "unclear"
     assert python.verdict.evidence == (
         "Kernels take 78 % of 90.0 µs. cpp_fused_dropout_0 takes 57 % of the forward's kernel "
-        "time: it draws random numbers (train.py:9) and reaches 0.1 % of the arithmetic peak."
+        "time: it draws random numbers and computes gt (train.py:9) and reaches 0.1 % of the "
+        "arithmetic peak."
     )
     add_words(python)
     assert python.verdict.title == "one slow kernel"
@@ -61,12 +67,30 @@ def test_a_slow_kernel_decides_what_limits_a_call_instead_of_the_average() -> No
         ([timed("a", SOFTMAX, 20.0, 0.1), timed("b", ["aten.mm.default"], 30.0, 0.9)], "short"),
         ([timed("a", SOFTMAX, 70.0, 0.1)], "alone"),
         ([timed("a", SOFTMAX, 24.0, 0.1), timed("b", SOFTMAX, 20.0, 0.1)], "brief"),
+        (
+            [timed("a", SOFTMAX, 40.0, 0.01, bandwidth=1.4), timed("b", SOFTMAX, 30.0, 0.1)],
+            "in cache",
+        ),
     ],
 )
 def test_other_kernels_leave_the_verdict_to_the_average(kernels: list[Kernel], why: str) -> None:
     verdict = of_kernels(*kernels).variant("python").verdict
     assert verdict is not None
     assert " takes " not in verdict.evidence, why
+
+
+def test_many_calls_of_a_library_function_are_no_slow_kernel() -> None:
+    many = timed("extern_kernels.convolution", ["aten.convolution.default"], 30.0, 0.1)
+    many.language = "extern"
+    many.launches *= 3
+    verdict = of_kernels(many, timed("b", SOFTMAX, 30.0, 0.1)).variant("python").verdict
+    assert verdict is not None
+    assert " takes " not in verdict.evidence
+    many.launches = [many.launches[0]]
+    many.launches[0].time = LaunchTime(us=90.0, bandwidth_share=0.01, compute_share=0.01)
+    verdict = of_kernels(many, timed("b", SOFTMAX, 30.0, 0.1)).variant("python").verdict
+    assert verdict is not None
+    assert "extern_kernels.convolution takes 75 % of the" in verdict.evidence
 
 
 def test_eagers_generator_is_suggested_for_random_numbers_on_a_cpu() -> None:

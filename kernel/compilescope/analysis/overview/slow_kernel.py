@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Hashable
 from typing import NamedTuple
 
 from ...report import Kernel, VariantReport
@@ -21,6 +23,8 @@ _LEAST = 0.3
 _LEAST_LAUNCH_US = 25.0
 """And this time in each of its launches: shorter ones, such as products of small matrices, are far
 from the peaks because of the fixed cost of a launch or a library call."""
+_OWN_OPERATOR = re.compile(r"prims\.inductor_")
+"""An operator that Inductor adds, not the user."""
 _RANDOM = "inductor_random"
 """Part of the operators that draw random numbers in generated code."""
 _NAMED = 3
@@ -54,13 +58,18 @@ class SlowKernel(NamedTuple):
     @property
     def computes(self) -> str:
         """What it computes, and where: ``draws random numbers (train.py:9)``."""
-        names = list(dict.fromkeys(map(operator_name, self.kernel.ops)))
+        operators = [each for each in self.kernel.ops if not _OWN_OPERATOR.match(each)]
+        names = list(dict.fromkeys(map(operator_name, operators)))
         what = f"computes {', '.join(names[:_NAMED])}{' and more' if len(names) > _NAMED else ''}"
         if self.is_random:
-            what = "draws random numbers"
+            what = f"draws random numbers and {what}" if names else "draws random numbers"
         elif not names:
             what = "computes what its source shows"
-        return f"{what} ({place(self.kernel.sources[-1])})" if self.kernel.sources else what
+        # The calls of a library function are from several lines.
+        is_elsewhere = self.kernel.language == "extern" and len(self.kernel.launches) > 1
+        if is_elsewhere or not self.kernel.sources:
+            return what
+        return f"{what} ({place(self.kernel.sources[-1])})"
 
     @property
     def reached(self) -> str:
@@ -82,27 +91,32 @@ def slow_kernel(variant: VariantReport) -> SlowKernel | None:
     # A branch is not run, a loop is run often: the launches in the code are not those of a call.
     if len(timed) < len(launched) or control_flow(variant.compilations):
         return None
-    by_kernel: dict[int, tuple[Kernel, list[LaunchTime]]] = {}
+    by_kernel: dict[Hashable, tuple[Kernel, list[LaunchTime]]] = {}
     of_direction: dict[str, float] = {}
-    for kernel, time in timed:
-        by_kernel.setdefault(id(kernel), (kernel, []))[1].append(time)
+    for place_of_call, (kernel, time) in enumerate(timed):
+        # Calls of one library function differ in their sizes: each is a kernel of its own.
+        key = place_of_call if kernel.language == "extern" else kernel.name
+        by_kernel.setdefault((key, kernel.direction), (kernel, []))[1].append(time)
         of_direction[kernel.direction] = of_direction.get(kernel.direction, 0.0) + time.us
     if len(by_kernel) < 2:
         return None
     kernel, times = max(by_kernel.values(), key=lambda each: sum(time.us for time in each[1]))
     us = sum(time.us for time in times)
-    if us < max(_LEAST_LAUNCH_US * len(times), _LEAST * sum(of_direction.values())):
+    if us < _LEAST * sum(of_direction.values()) or min(times, key=_us).us < _LEAST_LAUNCH_US:
         return None
     share = us / of_direction[kernel.direction]
     if share < _MOST or any(time.compute_share is None for time in times):
         return None
     compute = sum(time.us * (time.compute_share or 0.0) for time in times) / us
-    bandwidth = None
-    # What is read from a cache says nothing of the memory.
-    if not all(time.cached for time in times):
-        if any(time.bandwidth_share is None for time in times):
-            return None
-        bandwidth = sum(time.us * (time.bandwidth_share or 0.0) for time in times) / us
-    if max(compute, bandwidth or 0.0) >= REACHED:
+    in_cache = all(time.cached for time in times)
+    if not in_cache and any(time.bandwidth_share is None for time in times):
         return None
+    moved = sum(time.us * (time.bandwidth_share or 0.0) for time in times) / us
+    if max(compute, moved) >= REACHED:
+        return None
+    bandwidth = None if in_cache else moved
     return SlowKernel(kernel, us, share, bandwidth, compute, times[0].device)
+
+
+def _us(time: LaunchTime) -> float:
+    return time.us

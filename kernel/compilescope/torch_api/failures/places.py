@@ -18,12 +18,13 @@ from ..trace.graphs import source_lines
 
 def where_raised(error: BaseException) -> SourceLine | None:
     """The last line of the user's that the exception passed; None if there is none."""
-    trace = error.__traceback__
-    written = [not _is_generated(frame) for frame, _ in traceback.walk_tb(trace)]
+    frames = list(traceback.walk_tb(error.__traceback__))
+    # With its own limit, not that of `sys.tracebacklimit`.
+    summaries = traceback.StackSummary.extract(iter(frames), limit=len(frames))
     users = [
         summary
-        for summary, is_written in zip(traceback.extract_tb(trace), written, strict=True)
-        if is_written and not is_internal(summary.filename)
+        for summary, (frame, _) in zip(summaries, frames, strict=True)
+        if not _is_generated(frame) and not is_internal(summary.filename)
     ]
     if not users:
         return None

@@ -158,7 +158,9 @@ class OtherRounding(TorchDispatchMode):  # type: ignore[no-untyped-call]
         steps = torch.randint(
             -most, most + 1, tensor.shape, generator=generator, device=tensor.device
         )
-        tensor.add_(tensor * steps * torch.finfo(tensor.dtype).eps)
+        other = tensor + (tensor * (steps * torch.finfo(tensor.dtype).eps)).to(tensor.dtype)
+        # The least number, as attention masks have it, stays finite.
+        tensor.copy_(torch.where(other.isfinite(), other, tensor))
 
 
 def _steps(func: Any) -> Callable[..., Any] | None:

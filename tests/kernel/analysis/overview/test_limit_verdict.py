@@ -432,3 +432,15 @@ def test_another_dtype_is_advised_where_the_device_is_slow_at_float16(
     assert result is not None
     first = [(item.what, item.code) for item in result.helps if item.what.startswith("Compute in")]
     assert first == ([(what, code)] if what else [])
+
+
+def test_a_shorter_dtype_is_not_advised_for_float64() -> None:
+    compiled = compilation((90.0, 0.1, 0.9))
+    nodes = [node("x", "x", "float64"), node("mm", "torch.ops.aten.mm.default", "float64", "x")]
+    compiled.graphs["inference"] = Graph(stage="inference", text="", nodes=nodes)
+    variant = built(timing=timing(100), compilations=[compiled])
+    of_report = report(variant)
+    of_report.peaks[0].operations_per_s = {"float64": 50e9, "float32": 100e9, "bfloat16": 210e9}
+    result = verdict(variant, of_report)
+    assert result is not None
+    assert not [item.what for item in result.helps if "float64" in item.what]

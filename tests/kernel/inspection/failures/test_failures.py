@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -226,6 +227,17 @@ def test_code_that_torch_generated_is_no_line_of_the_users() -> None:
         where = where_raised(caught.value)
         assert where is not None
         assert where.function == function
+
+
+def test_a_limit_of_printed_tracebacks_does_not_hide_the_line(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sys, "tracebacklimit", 0, raising=False)
+    with pytest.raises(ZeroDivisionError) as caught:
+        1 / 0  # noqa: B018
+    where = where_raised(caught.value)
+    assert where is not None
+    assert where.file == HERE
 
 
 @pytest.fixture

@@ -47,7 +47,7 @@ def faster_than(dtype: str, variant: VariantReport, report: Report, device: str)
     A CPU may compute float16 products without instructions for them, far slower than float32.
     """
     peaks = _peaks(variant, report, device)
-    if peaks is None or dtype in _WIDER:
+    if peaks is None or dtype != "float16":
         return None
     rates = {each: rate_of(peaks, each, product=True) or 0.0 for each in (*_WIDER, dtype)}
     best = max(_WIDER, key=lambda each: rates[each])
