@@ -171,6 +171,27 @@ def test_the_wrapper_that_is_little_of_a_call_cannot_help() -> None:
     assert "can save no more." in answer.text
 
 
+def test_a_difference_that_exceeds_the_wrapper_is_not_attributed_to_it() -> None:
+    report = make_report(eager=100.0, python=78.0, cpp=90.0)
+    look(report, "python", wrapper=2.0, launches=1.5, kernels=74.5)
+    answer = overview(report).wrapper
+    assert answer is not None
+    assert answer.headline == "No: there is too little to save."
+    unexplained = "The wrapper alone does not explain that the C++ one is"
+    assert f"{unexplained} 1.16\u00d7 slower" in answer.text
+    report = make_report(eager=100.0, python=90.0, cpp=78.0)
+    look(report, "python", wrapper=2.0, launches=1.5, kernels=86.5)
+    answer = overview(report).wrapper
+    assert answer is not None
+    assert answer.headline == "Yes: 1.15\u00d7 faster per call."
+    assert f"{unexplained} 1.15\u00d7 faster" in answer.text
+    # The wrapper takes more than the difference.
+    look(report, "python", wrapper=20.0, launches=10.0, kernels=60.0)
+    answer = overview(report).wrapper
+    assert answer is not None
+    assert unexplained not in answer.text
+
+
 def test_kernels_that_take_most_of_a_call_are_worth_a_study() -> None:
     report = make_report(eager=100.0, python=78.0)
     look(report, "python", wrapper=3.5, kernels=74.5)

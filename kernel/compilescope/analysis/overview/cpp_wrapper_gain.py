@@ -151,14 +151,13 @@ def _compared(
         text = f"A call takes {both}{sentence}{cost}"
         return Answer(f"{ratio.text.capitalize()}.", text, _VIEW, undecided=True)
     if ratio.standing == "same":
-        head = (
-            "No: there is too little to save."
-            if is_too_small(python)
-            else "No: it makes no difference."
-        )
+        head = _TOO_LITTLE if is_too_small(python) else "No: it makes no difference."
         return Answer(head, f"A call takes {both}{sentence}{cost}", _VIEW)
+    sentence += _unexplained(ratio, python)
     if ratio.standing == "slower":
-        return Answer(f"No: {ratio.text} per call.", f"A call takes {both}{sentence}{cost}", _VIEW)
+        is_unexplained = is_too_small(python) and _is_unexplained(ratio, python)
+        head = _TOO_LITTLE if is_unexplained else f"No: {ratio.text} per call."
+        return Answer(head, f"A call takes {both}{sentence}{cost}", _VIEW)
     saved_us = timing.median_us * (1 - 1 / ratio.ratio)
     text = f"It saves {of_whole(saved_us, timing.median_us)} per call "
     text += f"({percent(1 - 1 / ratio.ratio)}).{sentence}{_cost(python, cpp, saved_us)}"
@@ -169,6 +168,27 @@ def _compared(
         return Answer("Only where CUDA graphs cannot be used.", text, _VIEW)
     head = "Marginal" if is_marginal(ratio) else "Yes"
     return Answer(f"{head}: {ratio.text} per call.", text, _VIEW)
+
+
+_TOO_LITTLE = "No: there is too little to save."
+
+
+def _is_unexplained(ratio: Speedup, python: VariantReport) -> bool:
+    """Whether the latencies differ by more than the Python wrapper and its launches take."""
+    host = host_time(python, of_backward=False)
+    if host is None or not host.with_launches:
+        return False
+    return 1 - min(ratio.ratio, 1 / ratio.ratio) > host.us / host.whole_us
+
+
+def _unexplained(ratio: Speedup, python: VariantReport) -> str:
+    """A sentence where the wrapper cannot be the whole cause of a difference."""
+    if not _is_unexplained(ratio, python):
+        return ""
+    return (
+        f" The wrapper alone does not explain that the C++ one is {ratio.text}: the rest is noise, "
+        "or the kernels run at another speed."
+    )
 
 
 def is_slower_than_eager(variant: VariantReport, report: Report) -> bool:
