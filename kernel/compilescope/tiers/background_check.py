@@ -14,6 +14,7 @@ import torch
 from ..torch_api.dynamo.wrapper_type import Inner
 from ..torch_api.inductor import background_runs
 from ..torch_api.inductor.background_runs import HeldValue, bytes_of, copied_bytes, hold
+from ..torch_api.inductor.planned_calls import PlannedCall
 from . import background
 from .stage import ComparingStage
 
@@ -87,6 +88,9 @@ class BackgroundCheck(ComparingStage):
         How many bytes all checks together may hold copies of.
     changes, undefined, kernels
         As for `ComparingStage`.
+    planned
+        The calls for which a library plans a kernel in each thread. They run before the new
+        wrapper, with pauses between them: a call of the user's waits for one of them at most.
     settle
         Called once, in the thread that compares, if the results agree.
     give_up
@@ -105,6 +109,7 @@ class BackgroundCheck(ComparingStage):
         changes: Collection[int] | None,
         undefined: Collection[int],
         kernels: int,
+        planned: Sequence[PlannedCall] = (),
         settle: Callable[[], None],
         give_up: Callable[[], None],
     ) -> None:
@@ -114,6 +119,7 @@ class BackgroundCheck(ComparingStage):
         self._copies_all = copies_all
         self._device = device
         self._room = room
+        self._planned = planned
         self._settle = settle
         self._give_up = give_up
         self._is_comparing = False
@@ -237,6 +243,8 @@ class BackgroundCheck(ComparingStage):
             ):
                 if not background_runs.has_room(self._device, shared):
                     return "unknown"
+                for call in self._planned:
+                    _plan(call)
                 values = [held.value for held in sample.inputs]
                 changed = self._changed(values)
                 background_runs.yield_to_user()
@@ -265,6 +273,14 @@ def prepare_libraries(code: str, devices: Collection[int]) -> None:
     for device in devices:
         for library in background_runs.libraries_of(code):
             background.run(functools.partial(_prepare_library, device, library))
+
+
+def _plan(call: PlannedCall) -> None:
+    try:
+        call.run()
+    except Exception as error:  # noqa: BLE001 - the wrapper then plans it, or fails likewise
+        _log.info("%s could not be planned: %s", call.operator, error)
+    background_runs.yield_to_user()
 
 
 def _prepare_library(device: int, library: background_runs.Library) -> None:

@@ -292,6 +292,7 @@ class TieredGraph:
             room=background_runs.copied_at_most(device),
             undefined=self.traits.undefined,
             kernels=self._launches,
+            planned=self.traits.planned,
             settle=lambda: self._settle(None),
             give_up=self._check_in_a_call,
         )

@@ -18,6 +18,7 @@ import torch
 
 from ...operators.communication import COMMUNICATING
 from ...process.patching import patched
+from ..planned_calls import PlannedCall, planned_calls
 from ..repeatable_graphs import is_repeatable
 from ..undefined_outputs import undefined_outputs
 from .loading import is_loading
@@ -40,6 +41,8 @@ class Traits(NamedTuple):
     """The outputs, by number, that torch leaves uninitialized."""
     is_repeatable: bool = False
     """Whether it can run beside the user's calls: `repeatable_graphs.is_repeatable`."""
+    planned: tuple[PlannedCall, ...] = ()
+    """The calls for which a library plans a kernel in each thread."""
 
 
 class InterceptedGraph(NamedTuple):
@@ -127,7 +130,7 @@ def compile_noticing(
 
     def inner(graph: Any, inputs: Sequence[Any], **options: Any) -> Any:
         packed = pack(graph, inputs, options, records)
-        traits = Traits(undefined_outputs(graph), is_repeatable(graph))
+        traits = Traits(undefined_outputs(graph), is_repeatable(graph), planned_calls(graph))
         with _intercepting(notice, tag, packed, traits):
             return compile_fx_inner(graph, inputs, **options)
 
