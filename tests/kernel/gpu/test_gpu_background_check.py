@@ -16,8 +16,10 @@ from compilescope.tiers.alternating_calls import CALLS
 from compilescope.tiers.background_check import BackgroundCheck
 from compilescope.tiers.builder import builder
 from compilescope.torch_api.inductor import background_runs
+from compilescope.torch_api.inductor.planned_calls import PlannedCall
 from compilescope.torch_api.process import caches
 from torch import Tensor
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 
@@ -75,6 +77,35 @@ def test_training_is_checked_beside_the_calls(tmp_path: Path) -> None:
         for _ in range(2 * (CALLS + 1) + 1):
             step()
         assert background.wait(600)
+
+
+def test_a_check_runs_the_attention_of_the_wrapper_in_advance(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    planned: list[PlannedCall] = []
+    run = PlannedCall.run
+
+    def counted(call: PlannedCall) -> None:
+        run(call)  # an error would be logged, and the call left to the wrapper
+        planned.append(call)
+
+    monkeypatch.setattr(PlannedCall, "run", counted)
+
+    def attend(x: Tensor) -> Tensor:
+        heads = x.view(1, 16, 4, 64).transpose(1, 2)
+        result = torch.nn.functional.scaled_dot_product_attention(heads, heads, heads)
+        return result.transpose(1, 2).reshape(16, 256).relu()
+
+    with caches.only(tmp_path), sdpa_kernel(SDPBackend.CUDNN_ATTENTION), torch.no_grad():
+        torch._dynamo.reset()
+        compiled = cs.tiered(attend)
+        x = torch.randn(16, 256, device="cuda", dtype=torch.half)
+        compiled(x)
+        builder().wait()
+        torch.testing.assert_close(compiled(x), attend(x), rtol=1e-2, atol=1e-2)
+        assert background.wait(600)
+        assert cs.tiers(compiled)[0].serving == "cpp", cs.tiers(compiled)
+    assert [call.operator for call in planned] == ["_scaled_dot_product_cudnn_attention"]
 
 
 def rows() -> Tensor:
