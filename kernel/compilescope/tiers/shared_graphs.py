@@ -28,7 +28,8 @@ def shared_graphs(compiled: Callable[..., Any], context: Any) -> list[TieredGrap
     too. A torch that does not name its graphs has none.
     """
     around = skipping.wrapper_of(compiled)
-    if around is None:
+    others = graphs.others(context)
+    if around is None or not others:
         return []
     used: set[str] = set()
     unused: set[str] = set()
@@ -38,7 +39,7 @@ def shared_graphs(compiled: Callable[..., Any], context: Any) -> list[TieredGrap
             (used if fits else unused).update(graph_names(guards))
     return [
         graph
-        for group in graphs.others(context)
+        for group in others
         if any(graph.partners.name in used for graph in group)
         for graph in group
         if graph.partners.name not in unused - used

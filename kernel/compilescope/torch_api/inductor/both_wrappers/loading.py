@@ -30,6 +30,8 @@ _loading: ContextVar[bool] = ContextVar("compilescope_tiers_loading", default=Fa
 _library: ContextVar[Library | None] = ContextVar("compilescope_tiers_library", default=None)
 """What was built of a graph, while the graph is loaded."""
 _pauses: ContextVar[bool] = ContextVar("compilescope_tiers_pauses", default=False)
+_SETTINGS_PER_STEP = 100
+"""How many settings are compared between two pauses: some 0.3 ms."""
 
 
 class WrappersDifferError(Exception):
@@ -81,10 +83,9 @@ def load(built: bytes, first: Any, *, records: str = "", gives_way: bool = False
         _pause()
         # Settings are the whole process's in some versions: nothing compiles meanwhile.
         with compile_lock, torch._guards.tracing(None):
-            changed = _differing_settings(settings, details["settings"])
-            _pause()
+            differing = _differing_settings(settings, details["settings"])
             with (
-                settings.patch(changed),
+                settings.patch(differing),
                 as_compiled_in_the_build(Module(*details["module"])),
                 patched(codecache.CppCodeCache, LIBRARY_LOADER, _load_library),
             ):
@@ -106,9 +107,11 @@ def _loaded(file: io.BytesIO, first: Any, records: str) -> Loaded:
     second.after_deserialization(constants)
     _pause()
     _compare(first, second)
+    _pause()
     is_backward = bool((first.fx_kwargs or {}).get("is_backward"))
     options: Any = {"cudagraphs": BoxedBool(False), "is_backward": is_backward}
     second.post_compile((), constants, options)
+    _pause()
     if "cuda" in second.device_types:
         second.current_callable = _in_any_thread(second.current_callable)
     if records:
@@ -142,7 +145,14 @@ def is_loading() -> bool:
 
 def _differing_settings(settings: Any, wanted: Mapping[str, Any]) -> dict[str, Any]:
     """Those settings that differ now: there are many, and each takes time to set."""
-    return {name: value for name, value in wanted.items() if getattr(settings, name) != value}
+    differing = {}
+    for place, (name, value) in enumerate(wanted.items()):
+        if place % _SETTINGS_PER_STEP == 0:
+            _pause()
+        if getattr(settings, name) != value:
+            differing[name] = value
+    _pause()
+    return differing
 
 
 def _in_any_thread(wrapper: Inner) -> Inner:
