@@ -113,17 +113,6 @@ def test_a_call_in_a_with_block_is_inspected_in_its_modes(
     assert not torch.is_autocast_enabled("cpu")
 
 
-def test_an_error_in_a_with_block_shows_the_users_lines(
-    shell: InteractiveShell, session: FakeSession, capsys: pytest.CaptureFixture[str]
-) -> None:
-    result = shell.run_cell("%%compile\nimport torch\nwith torch.no_grad():\n    f(1, 'a')")
-    assert isinstance(result.error_in_exec, TypeError)
-    out = capsys.readouterr().out
-    assert "----> 4     f(1, 'a')" in out
-    assert "compilescope" not in out
-    assert session.asked == []
-
-
 EXAMPLE = "For example:\n\n    %%compile\n    y = x * 2\n    model(y)\n"
 NONE = "%%compile inspects the call in the cell's last line, and there is none. " + EXAMPLE
 ONE_CALL = (
@@ -349,13 +338,24 @@ def test_magics_and_commands_work_above_the_call(
     assert "hello" in capfd.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("cell", "line"),
+    [
+        ("x = 1\nf(x, 'a')", "----> 3 f(x, 'a')"),
+        ("import torch\nwith torch.no_grad():\n    f(1, 'a')", "----> 4     f(1, 'a')"),
+    ],
+)
 def test_the_users_error_shows_the_users_lines(
-    shell: InteractiveShell, session: FakeSession, capsys: pytest.CaptureFixture[str]
+    shell: InteractiveShell,
+    session: FakeSession,
+    capsys: pytest.CaptureFixture[str],
+    cell: str,
+    line: str,
 ) -> None:
-    result = shell.run_cell("%%compile\nx = 1\nf(x, 'a')")
+    result = shell.run_cell(f"%%compile\n{cell}")
     assert isinstance(result.error_in_exec, TypeError)
     out = capsys.readouterr().out
-    assert "----> 3 f(x, 'a')" in out
+    assert line in out
     assert "compilescope" not in out
     assert session.asked == []
     assert "__compilescope_call__" not in shell.user_ns
