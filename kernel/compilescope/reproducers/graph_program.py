@@ -30,6 +30,14 @@ _RUNNABLE = "fx_graph_runnable"
 _CUDA_DEVICE = re.compile(r"""["']cuda(?::\d+)?["']""")
 """The device of a tensor. torch names its version of CUDA in programs without a GPU, too."""
 
+_FOLDERS = re.compile(
+    r"^os\.environ\['(?:TORCH_TRACE|TORCH_LOGS_OUT|TORCHINDUCTOR_CACHE_DIR|TRITON_CACHE_DIR)'\]"
+    r" = .*\n",
+    re.MULTILINE,
+)
+"""Lines that set the folders of the traced process. The program would log into them, and they may
+not exist on another machine."""
+
 
 def graph_program(
     report: Report, stage: str, compile_id: str | None, variant: str | None
@@ -55,9 +63,10 @@ def graph_program(
                 f"It has the graphs {', '.join(map(repr, compilation.graphs))}.",
             )
         check_constants(f"The program {stage} of {compilation.id!r}", text)
+        text = _FOLDERS.sub("", text)
         device = "cuda" if _CUDA_DEVICE.search(text) else "cpu"
         return Program(
-            what, file_name, text, device, "torch's program runs it and compares nothing"
+            what, file_name, text, device, "torch's own program only compiles and runs the graph"
         )
     graph = compilation.graphs.get(stage)
     if graph is None:

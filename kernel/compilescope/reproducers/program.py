@@ -87,10 +87,10 @@ class Reproducer(Program):
     @property
     def outcome(self) -> str:
         """How its trial ended, as a clause, with what was not compared."""
-        is_partial = self.tried in ("agrees", "ran") and self.unchecked
-        return _TRIED[self.tried] + (
-            f" (not all is compared: {self.unchecked})" if is_partial else ""
-        )
+        compared = {"agrees": "not all is compared", "ran": "nothing is compared"}.get(self.tried)
+        if compared is None or not self.unchecked:
+            return _TRIED[self.tried]
+        return f"{_TRIED[self.tried]} ({compared}: {self.unchecked})"
 
     @property
     def size(self) -> str:

@@ -8,6 +8,7 @@ import itertools
 import os
 import re
 import runpy
+import sys
 import textwrap
 import traceback
 
@@ -20,6 +21,8 @@ from .same_failure import DIFFERS, failure_of
 
 COMMAND = "from compilescope.reproducers.trial_process import main; main()"
 """The code that the process runs."""
+DIFFERS_STATUS = 1
+"""The exit status of a program that compares, if a result differs."""
 MAX_WHY_CHARACTERS = 1000
 """The most characters of an exception's message in `Trial.why`; all of it is in the output."""
 _COMPILERS_ERROR = re.compile(r":\d+:\d+: (?:fatal )?error: ")
@@ -78,12 +81,17 @@ def _work(inside: ChildProcess) -> Trial:
     with temporary("trial") as folder:
         path = folder / inside.header["name"]
         path.write_bytes(inside.task())
+        # torch's own program reads its arguments from here.
+        sys.argv = [str(path)]
         with contextlib.redirect_stdout(output):
             try:
                 runpy.run_path(str(path), run_name="__main__")
             except SystemExit as ended:
-                if ended.code:
+                if ended.code == DIFFERS_STATUS:
                     return Trial("differs", output=output.getvalue(), failure=DIFFERS)
+                if ended.code:
+                    why = f"It ended with the exit status {ended.code}."
+                    return Trial("failed", why, output.getvalue())
                 return Trial("agrees", output=output.getvalue())
             except Exception as error:  # noqa: BLE001 - it is the program's own
                 last = traceback.format_exc()

@@ -281,6 +281,51 @@ def test_what_cannot_be_reproduced_says_why(report: Report) -> None:
         cs.reproducer(report, graph="fx_graph_runnable")
 
 
+RUNNABLE = """
+import os
+os.environ['TORCH_TRACE'] = '{folder}'
+os.environ['TORCHINDUCTOR_CACHE_DIR'] = '{folder}/caches'
+import torch
+class Repro(torch.nn.Module):
+    def forward(self, arg0_1):
+        return (torch.ops.aten.mm.default(arg0_1, arg0_1),)
+def load_args(reader):
+    buf0 = reader.storage(None, 64)
+    reader.tensor(buf0, (4, 4), is_leaf=True)
+load_args._version = 0
+mod = Repro()
+if __name__ == '__main__':
+    from torch._dynamo.repro.after_aot import run_repro
+    with torch.no_grad():
+        run_repro(mod, load_args, accuracy=False, command={command!r}, save_dir=None,
+                  tracing_mode='real', check_str=None)
+"""
+"""As torch logs a program."""
+
+
+def logged(text: str) -> Report:
+    """The report of a trace with a program of torch's."""
+    compilation = Compilation(id="0/0", raw=[RawEvent(name="fx_graph_runnable", text=text)])
+    return Report(
+        subject=Subject(id="s", name="f", kind="callable"),
+        variants=[VariantReport(name="trace", requested=cs.Variant(), compilations=[compilation])],
+    )
+
+
+@pytest.mark.slow
+def test_a_program_of_torchs_runs_and_leaves_the_traced_processs_folders(tmp_path: Path) -> None:
+    folder = tmp_path / "traced"
+    text = RUNNABLE.format(folder=folder, command="run")
+    program = cs.reproducer(logged(text), graph="fx_graph_runnable", compilation="0/0")
+    assert (program.tried, program.why) == ("ran", ""), program.output
+    assert "(nothing is compared: torch's own program only" in str(program)
+    assert not folder.exists()
+    # A status of torch's own is no difference.
+    text = RUNNABLE.format(folder=folder, command="no command")
+    program = cs.reproducer(logged(text), graph="fx_graph_runnable", compilation="0/0")
+    assert (program.tried, program.why) == ("failed", "It ended with the exit status 2.")
+
+
 @pytest.mark.parametrize(
     ("line", "device"),
     [
@@ -291,12 +336,7 @@ def test_what_cannot_be_reproduced_says_why(report: Report) -> None:
     ],
 )
 def test_a_program_of_torchs_needs_a_gpu_if_its_tensors_are_there(line: str, device: str) -> None:
-    text = f"import torch\n{line}\n"
-    compilation = Compilation(id="0/0", raw=[RawEvent(name="fx_graph_runnable", text=text)])
-    report = Report(
-        subject=Subject(id="s", name="f", kind="callable"),
-        variants=[VariantReport(name="trace", requested=cs.Variant(), compilations=[compilation])],
-    )
+    report = logged(f"import torch\n{line}\n")
     program = cs.reproducer(report, graph="fx_graph_runnable", compilation="0/0", run=False)
     assert program.device == device
 
