@@ -6,6 +6,7 @@ A thread waits for that process, and loads its results. Both end when nothing is
 from __future__ import annotations
 
 import atexit
+import errno
 import logging
 import os
 import threading
@@ -198,6 +199,13 @@ class Builder:
             _fail(graph, why, detail)
 
 
+FREE_SPACE = (
+    "Free some space in {}, torch's cache folder, and in the temporary folder; the next process "
+    "that compiles it builds it again. Or set TORCHINDUCTOR_CACHE_DIR to a folder on another disk."
+)
+"""What to do about a full disk, with the cache folder."""
+_FULL = (os.strerror(errno.ENOSPC), os.strerror(errno.EDQUOT))
+
 _KILLED = (
     "The next process that compiles it builds it again. If memory ran out, free some: a C++ "
     "compiler may take gigabytes for a large graph."
@@ -217,7 +225,11 @@ def _take(graph: TieredGraph, answer: Answer) -> None:
         return
     if answer.error:
         detail = f"{answer.error}\n{answer.detail}"
-        graph.fail_to_build(_line(answer.error), detail, is_transient=answer.is_transient)
+        is_full = any(words in answer.error for words in _FULL)
+        remedy = FREE_SPACE.format(graph.files.caches) if is_full else ""
+        graph.fail_to_build(
+            _line(answer.error), detail, remedy=remedy, is_transient=answer.is_transient
+        )
         return
     try:
         graph.files.note_built(answer.seconds)

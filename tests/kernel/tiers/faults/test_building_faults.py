@@ -244,13 +244,41 @@ def test_a_temporary_folder_that_is_full_as_a_graph_is_submitted(
 _Order = builders.Order
 
 
-def test_a_disk_that_is_full_when_it_is_built(monkeypatch: pytest.MonkeyPatch) -> None:
-    # /dev/full takes nothing: what the process writes is lost there.
-    monkeypatch.setattr(builders, "Order", lambda job, result: _Order(job, "/dev/full/built"))
-    compiled = cs.tiered(subject)
-    with pytest.warns(TierWarning, match="could not be built.*Not a directory"):
-        problem_of(compiled, X)
-    assert torch.equal(compiled(X), subject(X))
+def test_a_disk_that_is_full_when_it_is_built(
+    own_caches: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    orders: list[_Order] = []
+    has_started, pipe, start = threading.Event(), tmp_path / "job", runner._start
+    os.mkfifo(pipe)
+
+    def order(job: str, result: str) -> _Order:
+        orders.append(_Order(job, result))
+        return _Order(str(pipe), result)
+
+    def started(*args: Any) -> Any:
+        process = start(*args)
+        # Where the process is to write, there is no space, as on a full disk.
+        Path(f"{orders[0].result}.{process.pid}").symlink_to("/dev/full")
+        has_started.set()
+        return process
+
+    with monkeypatch.context() as patch:
+        patch.setattr(builders, "Order", order)
+        patch.setattr(runner, "_start", started)
+        compiled = cs.tiered(subject)
+        expected = compiled(X)
+        assert has_started.wait(600)
+        # The process waits for it.
+        pipe.write_bytes(Path(orders[0].job).read_bytes())
+        with pytest.warns(TierWarning, match="could not be built.*No space left on device"):
+            problem = problem_of(compiled, X)
+    assert problem.remedy == builders.FREE_SPACE.format(own_caches)
+    assert torch.equal(compiled(X), expected)
+    # The next process has space.
+    torch._dynamo.reset()
+    again = cs.tiered(subject)
+    again(X)
+    assert swapped(again)
 
 
 def test_a_graph_that_cannot_be_sent() -> None:
