@@ -280,6 +280,8 @@ def test_each_part_of_the_code_runs_by_itself() -> None:
         names = {"model": nn.Identity(), "args": (torch.ones(2),), "kwargs": {}}
         exec(part, names)
         assert "functools" not in part
+    # Only the first part calls it.
+    assert ["# args and kwargs: the arguments of a call" in part for part in parts] == [True, False]
 
 
 def test_what_differs_and_what_was_not_compared_is_said() -> None:

@@ -277,12 +277,17 @@ def all_are_slower(ways: Iterable[DeployWay]) -> bool:
     return all(way.ship_code and not _is_faster(way) and not _may_be_faster(way) for way in ways)
 
 
+_ARGUMENTS = "# args and kwargs: the arguments of a call, such as args, kwargs = (x,), {}\n"
+"""The first line of code that needs them."""
+
+
 def paste_code(way: DeployWay) -> str:
     """Code to paste: creates ``compiled``, and writes and loads the shipped files if that works."""
 
     def whole(code: str) -> str:
         settings = "".join(f"{line}\n" for line in way.process_settings)
-        return with_imports(f"{settings}{in_contexts(code, way.contexts)}")
+        arguments = _ARGUMENTS if re.search(r"\bargs\b", code) else ""
+        return arguments + with_imports(f"{settings}{in_contexts(code, way.contexts)}")
 
     if way.shipped_s is None or way.shipped_accurate is False:
         return whole(way.code)
