@@ -28,11 +28,15 @@ if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
     from .api.studying import study
+    from .budgets.budget import BudgetError
     from .report import CompilescopeError, Report, Variant
+    from .tiers.tier_warning import TierWarning
 
 __all__ = [
+    "BudgetError",
     "CompilescopeError",
     "Report",
+    "TierWarning",
     "Variant",
     "__version__",
     "add_target",
@@ -59,8 +63,10 @@ __all__ = [
 ]
 
 _LATE = {
+    "BudgetError": ".budgets.budget",
     "CompilescopeError": ".report.errors",
     "Report": ".report",
+    "TierWarning": ".tiers.tier_warning",
     "Variant": ".report",
     "study": ".api.studying",
 }

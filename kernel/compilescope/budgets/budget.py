@@ -105,6 +105,15 @@ class BudgetError(AssertionError):
         The page that shows it, if one was written.
     unwritten
         Why a page that was asked for could not be written.
+
+    Examples
+    --------
+    >>> try:
+    ...     with cs.budget(compilations=0):
+    ...         result = torch.compile(fn)(x)
+    ... except cs.BudgetError as error:
+    ...     print(error.excesses[0].figure, len(error.report.variants[0].compilations))
+    compilations 1
     """
 
     def __init__(

@@ -13,7 +13,15 @@ _warned: dict[str, Problem] = {}
 
 
 class TierWarning(UserWarning):
-    """A tier that is not available. Calls use the tier before it."""
+    """A tier that is not available. Calls use the tier before it.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore", cs.TierWarning)
+    ...     compiled = cs.tiered(fn)
+    """
 
 
 def warn_once(problem: Problem) -> None:

@@ -11,7 +11,6 @@ import compilescope as cs
 import pytest
 import torch
 import torch._dynamo.config
-from compilescope.budgets.budget import BudgetError
 from compilescope.budgets.pytest_plugin import file_name
 
 pytest_plugins = ["pytester"]
@@ -44,7 +43,7 @@ def test_every_exceeded_limit_is_named_with_its_place(tmp_path: Path) -> None:
             compiled(torch.ones(3))
             compiled(torch.ones(4))
 
-    with pytest.raises(BudgetError) as raised:
+    with pytest.raises(cs.BudgetError) as raised:
         run()
     assert [excess.figure for excess in raised.value.excesses] == ["recompiles", "graph_breaks"]
     text = str(raised.value)
@@ -63,7 +62,7 @@ def test_a_page_that_cannot_be_written_hides_no_limit(tmp_path: Path) -> None:
         with cs.budget(graph_breaks=0, page=tmp_path / "file" / "budget.html"):
             torch.compile(broken, backend="eager")(torch.ones(3))
 
-    with pytest.raises(BudgetError) as raised:
+    with pytest.raises(cs.BudgetError) as raised:
         run()
     lines = str(raised.value).splitlines()
     assert lines[1] == "graph_breaks: 1, budget 0 (1 over)"
@@ -121,7 +120,7 @@ def test_a_recompile_is_named_by_the_value_that_changed() -> None:
             compiled(torch.ones(3), 2)
             compiled(torch.ones(3), 3)
 
-    with pytest.raises(BudgetError, match=r"n: 2 → 3$"):
+    with pytest.raises(cs.BudgetError, match=r"n: 2 → 3$"):
         run()
 
 
@@ -133,7 +132,7 @@ def test_a_call_beyond_the_recompile_limit_counts() -> None:
             for n in range(2, 5):
                 compiled(torch.ones(3), n)
 
-    with pytest.raises(BudgetError, match=r"recompiles: 2, budget 1 \(1 over\)"):
+    with pytest.raises(cs.BudgetError, match=r"recompiles: 2, budget 1 \(1 over\)"):
         run()
 
 
@@ -149,7 +148,7 @@ def run_in_eager(**limits: int | None) -> None:
 
 def test_a_failure_that_torch_hides_exceeds_any_budget() -> None:
     line = scaled.__code__.co_firstlineno
-    with pytest.raises(BudgetError) as raised:
+    with pytest.raises(cs.BudgetError) as raised:
         run_in_eager(recompiles=0, graph_breaks=0)
     assert str(raised.value) == (
         "1 compile budget exceeded\n"
