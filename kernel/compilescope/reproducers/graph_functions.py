@@ -99,6 +99,9 @@ def reference_of(
         path: set[str] = set()
         used_inputs: set[str] = set()
         missing = _follow(output, values, inputs, path, used_inputs)
+        if missing and inputs.get(output, variable) != variable:
+            # The kernel copies a value that it reads, into another layout.
+            path, used_inputs, missing = set(), {output}, ""
         if missing:
             why = f"{output} depends on {missing}, which the kernel does not read as a node's value"
             continue

@@ -85,6 +85,27 @@ def test_every_kernel_runs_by_itself_and_agrees(
         assert f"{kernel.name}: " in output.splitlines()[-1]
 
 
+def convolved(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+    return nn.functional.conv2d(x.transpose(0, 1), weight)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("fresh_dynamo")
+def test_copies_into_another_layout_are_compared() -> None:
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Conv2d(3, 8, 3), nn.ReLU(), nn.Conv2d(8, 8, 3)).eval()
+    with torch.no_grad():
+        report = cs.inspect(model, (torch.randn(2, 3, 9, 9),), run=False)
+    for kernel in report.compilation("0/0").kernels:
+        program = cs.reproducer(report, kernel=kernel.name)
+        assert (program.tried, program.unchecked) == ("agrees", ""), program
+    # A transposed copy has the same shape as its source, and other values.
+    call = (torch.randn(8, 8, 3, 3), torch.randn(4, 8, 3, 3))
+    compilation = cs.inspect(convolved, call, run=False).compilation("0/0")
+    assert "arg1_1" in compilation.code.buffers.values()
+    assert "arg0_1" not in compilation.code.buffers.values()
+
+
 @pytest.mark.slow
 @pytest.mark.usefixtures("fresh_dynamo")
 def test_a_graph_is_compiled_by_itself(
