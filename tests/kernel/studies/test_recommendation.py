@@ -16,6 +16,7 @@ from compilescope.analysis.figures.speedups import speedup
 from compilescope.report import Problem, Report, Subject, VariantReport
 from compilescope.report.measurements.deployment import (
     BLOCKS,
+    PACKAGE,
     WAY_STUDIES,
     WAYS_SLOWER,
     WAYS_UNDECIDED,
@@ -325,15 +326,17 @@ def test_what_is_said_of_several_ways_is_said_once() -> None:
             measured("a", 60.0, 50.0, 10.0, restrictions=again, **caches),
             measured("b", 60.0, 3.0, 10.0, restrictions=again, **caches),
             measured("c", 60.0, None, 10.0, restrictions=["one graph"]),
+            measured("f", 60.0, 50.0, 10.0, ships=["compiled.bin"], cached_s=2.0),
+            measured("g", 60.0, 50.0, 10.0, ships=[PACKAGE], cached_s=2.0),
             DeployWay(name="d", why="No GPU.", restrictions=again),
             DeployWay(name="e", why="No GPU."),
         ],
     )
     assert rows.remarks(variant)[1:] == [
         (
-            "As shipped, the C++ compiler runs again: torch.compiler.save_cache_artifacts saves no "
-            "libraries that it built (a). Shipping the folder of the caches itself "
-            "(TORCHINDUCTOR_CACHE_DIR) avoids that."
+            "As shipped, the C++ compiler runs again: the files do not contain the libraries that "
+            "it built (a, f). Shipping the folder of torch's caches, too "
+            "(TORCHINDUCTOR_CACHE_DIR), avoids that."
         ),
         "Restrictions of a, b: compiles again.",
         "Restrictions of c: one graph.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ...report import Report, VariantReport, units
+from ...report.measurements.deployment import PACKAGE
 from .. import wording
 from .table import Column, Table
 
@@ -121,20 +122,21 @@ def _grouped(words: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
 
 
 def _built_again(variant: VariantReport) -> Iterator[str]:
-    """Why the shipped caches of torch save little where there is C++ to compile."""
+    """Why shipped files without libraries save little where there is C++ to compile."""
     names = [
         way.name
         for way in variant.ways
-        if way.ships == ["caches.bin"]
+        if way.ships
+        and PACKAGE not in way.ships
         and way.cached_s is not None
         and way.shipped_s is not None
         and way.shipped_s > max(_SAVES_LITTLE * way.cached_s, way.cached_s + _BUILD_S)
     ]
     if names:
         yield (
-            "As shipped, the C++ compiler runs again: torch.compiler.save_cache_artifacts saves no "
-            f"libraries that it built ({', '.join(names)}). Shipping the folder of the caches "
-            "itself (TORCHINDUCTOR_CACHE_DIR) avoids that."
+            "As shipped, the C++ compiler runs again: the files do not contain the libraries that "
+            f"it built ({', '.join(names)}). Shipping the folder of torch's caches, too "
+            "(TORCHINDUCTOR_CACHE_DIR), avoids that."
         )
 
 
