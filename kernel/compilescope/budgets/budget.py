@@ -263,4 +263,10 @@ def _line(where: SourceLine | None, text: str) -> str:
 
 
 def _number(value: float) -> str:
-    return f"{value:d}" if isinstance(value, int) else f"{value:.2f}"
+    if isinstance(value, int):
+        return f"{value:d}"
+    return f"{value:.2f}" if abs(value) >= _SMALL else f"{value:.2g}"
+
+
+_SMALL = 0.1
+"""Below it, two decimals may hide a number."""

@@ -11,6 +11,7 @@ import compilescope as cs
 import pytest
 import torch
 import torch._dynamo.config
+from compilescope.budgets.budget import Excess
 from compilescope.budgets.pytest_plugin import file_name
 
 pytest_plugins = ["pytester"]
@@ -53,6 +54,18 @@ def test_every_exceeded_limit_is_named_with_its_place(tmp_path: Path) -> None:
     assert re.search(rf"{re.escape(__file__)}:{line} in broken: x\.size\(0\): 3 → 4", text)
     assert f"{__file__}:{line + 2}" in text
     assert page.read_text().startswith("<!doctype html>")
+
+
+@pytest.mark.parametrize(
+    ("value", "limit", "text"),
+    [
+        (1_200_000, 100, "1200000, budget 100 (1199900 over)"),
+        (61.25, 60.0, "61.25, budget 60.00 (1.25 over)"),
+        (0.004, 0.001, "0.004, budget 0.001 (0.003 over)"),
+    ],
+)
+def test_an_excess_shows_its_numbers(value: float, limit: float, text: str) -> None:
+    assert str(Excess("compile_seconds", value, limit)) == f"compile_seconds: {text}"
 
 
 def test_a_page_that_cannot_be_written_hides_no_limit(tmp_path: Path) -> None:
