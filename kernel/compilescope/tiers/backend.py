@@ -36,6 +36,13 @@ _COLLECTIVES = (
     "It communicates with other ranks: comparing would run its collectives once more than they do."
 )
 _NO_GPU = "It uses no CUDA device: there is nothing to record."
+_ONLY_PYTHON = (
+    "no graph has tiers: the Python wrapper is the only one, as tiers=('python',) asks for."
+)
+_ONLY_CPP = (
+    "no graph has tiers: with cpp_wrapper=True the first call compiles the C++ wrapper, as with "
+    "the backend 'inductor'. Leave it out for a Python wrapper first."
+)
 _OTHER_BACKEND = (
     "no graph has tiers: torch.compile was called with the backend {!r}. Tiers need "
     'torch.compile(…, backend="compilescope") or compilescope.tiered.'
@@ -180,10 +187,14 @@ def _graphs_used(compiled: Any) -> tuple[list[TieredGraph], list[TieredGraph]]:
 def _why_none(compiled: Any) -> str:
     """Why no graph of a result of ``torch.compile`` can have tiers; empty if its graphs can."""
     arguments = compile_arguments.written(compiled)
-    backend = arguments.variant.backend if arguments is not None else NAME
-    if backend == NAME:
+    if arguments is None:
         return ""
-    return _OTHER_BACKEND.format(backend)
+    variant = arguments.variant
+    if variant.backend != NAME:
+        return _OTHER_BACKEND.format(variant.backend)
+    if parse(variant.options.get(OPTION, TIERS)) == TIERS[:1]:
+        return _ONLY_PYTHON
+    return _ONLY_CPP if compiling.is_cpp(variant.options) else ""
 
 
 def pin_tier(compiled: Any, tier: TierName | None) -> Tiers:

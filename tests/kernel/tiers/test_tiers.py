@@ -89,6 +89,18 @@ def test_what_another_backend_compiles_has_no_tiers_and_says_so(backend: str) ->
     assert cs.tiers(torch.compile(torch.nn.ReLU(), backend="compilescope")).why == ""
 
 
+@pytest.mark.parametrize(
+    ("settings", "why"),
+    [
+        ({"tiers": ("python",)}, "the Python wrapper is the only one"),
+        ({"options": {"cpp_wrapper": True}}, "with cpp_wrapper=True"),
+    ],
+)
+def test_what_has_one_wrapper_only_says_why(settings: dict[str, Any], why: str) -> None:
+    tiers = cs.tiers(cs.tiered(subject, **settings))
+    assert str(tiers).startswith(f"no graph has tiers: {why}")
+
+
 @pytest.fixture
 def may_build(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
     """Nothing is built until it is set, however long a call takes before."""
