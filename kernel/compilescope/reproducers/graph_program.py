@@ -44,7 +44,8 @@ def graph_program(
 ) -> Program:
     """A program that compiles one graph alone, and compares it with eager.
 
-    It is torch's own ``fx_graph_runnable`` if that is the stage and the report is from a trace.
+    It is torch's own ``fx_graph_runnable`` if that is the stage and the report is from a trace. Of
+    several graphs, such as a forward and its backward, the second is ``fx_graph_runnable (2)``.
 
     Raises
     ------
@@ -53,12 +54,12 @@ def graph_program(
     """
     compilation = _compilation(report, compile_id, variant)
     what = f"{stage} of {compilation.id}"
-    file_name = f"{stage}_{compilation.id.replace('/', '_')}.py"
-    if stage == _RUNNABLE:
-        text = next((event.text for event in compilation.raw if event.name == _RUNNABLE), "")
+    file_name = re.sub(r"[\W_]+", "_", f"{stage}_{compilation.id}") + ".py"
+    if re.fullmatch(rf"{_RUNNABLE}(?: \(\d+\))?", stage):
+        text = next((event.text for event in compilation.raw if event.name == stage), "")
         if not text:
             raise CompilescopeError(
-                f"Compilation {compilation.id!r} has no {_RUNNABLE}.",
+                f"Compilation {compilation.id!r} has no {stage}.",
                 "torch logs it in a trace, and this report is of none that has it.",
                 f"It has the graphs {', '.join(map(repr, compilation.graphs))}.",
             )

@@ -325,8 +325,12 @@ if __name__ == '__main__':
 
 
 def logged(text: str) -> Report:
-    """The report of a trace with a program of torch's."""
-    compilation = Compilation(id="0/0", raw=[RawEvent(name="fx_graph_runnable", text=text)])
+    """The report of a trace with a program of torch's, and another one of the backward."""
+    events = [
+        RawEvent(name="fx_graph_runnable", text=text),
+        RawEvent(name="fx_graph_runnable (2)", text="import torch  # the backward\n"),
+    ]
+    compilation = Compilation(id="0/0", raw=events)
     return Report(
         subject=Subject(id="s", name="f", kind="callable"),
         variants=[VariantReport(name="trace", requested=cs.Variant(), compilations=[compilation])],
@@ -341,6 +345,10 @@ def test_a_program_of_torchs_runs_and_leaves_the_traced_processs_folders(tmp_pat
     assert (program.tried, program.why) == ("ran", ""), program.output
     assert "(nothing is compared: torch's own program only" in str(program)
     assert not folder.exists()
+    backward = "fx_graph_runnable (2)"
+    program = cs.reproducer(logged(text), graph=backward, compilation="0/0", run=False)
+    assert "the backward" in program.code
+    assert program.file_name == "fx_graph_runnable_2_0_0.py"
     # A status of torch's own is no difference.
     text = RUNNABLE.format(folder=folder, command="no command")
     program = cs.reproducer(logged(text), graph="fx_graph_runnable", compilation="0/0")
