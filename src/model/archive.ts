@@ -159,8 +159,8 @@ export class Archive {
       }
       this._page = null;
     }
-    const text = await this._options.fetch(id, 'json');
-    return text === null ? null : { text, isPacked: false };
+    const text = await this._options.fetch(id, 'packed');
+    return text === null ? null : { text, isPacked: true };
   }
 
   /**
@@ -187,7 +187,7 @@ export namespace Archive {
     /**
      * Gets a whole report; null where this is not the time.
      */
-    fetch: (id: string, format: 'html' | 'json') => Promise<string | null>;
+    fetch: (id: string, format: 'html' | 'packed') => Promise<string | null>;
   }
 
   /**
@@ -212,7 +212,7 @@ interface IKept {
   readonly text: string;
 
   /**
-   * Whether `unpackReport` has to read it: that of a large report is.
+   * Whether `unpackReport` has to read it: not that of a small page.
    */
   readonly isPacked: boolean;
 }

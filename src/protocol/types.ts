@@ -2322,16 +2322,16 @@ export interface Route {
 }
 
 /**
- * Asks for the whole report as JSON or as one HTML file.
+ * Asks for the whole report as JSON, as packed JSON or as one HTML file.
  */
 export interface SaveReport {
   subject: string;
-  format: 'html' | 'json';
+  format: 'html' | 'json' | 'packed';
   redact: boolean;
 }
 
 /**
- * The file's text, for the browser to save.
+ * The file's text, for the browser to save or to keep.
  */
 export interface SaveReportResult {
   filename: string;

@@ -9,7 +9,7 @@ import msgspec
 
 from ..inspection.inspection import Inspection
 from ..jobs.jobs import Job
-from ..report import Struct, renderers
+from ..report import Struct
 from ..report.errors import CompilescopeError
 from ..report.subjects.watching import WatchState
 from ..report.tiers import current as current_tiers
@@ -17,7 +17,16 @@ from ..session import what_if as questions
 from ..session.session import Session
 from ..torch_api.process.environment import environment
 from ..version import __version__
-from . import checkups, measuring, messages, report_parts, report_without_texts, sweeps, tiers
+from . import (
+    checkups,
+    measuring,
+    messages,
+    report_parts,
+    report_without_texts,
+    saved_reports,
+    sweeps,
+    tiers,
+)
 
 _START = (
     "__import__('compilescope.session.session', fromlist=['_'])"
@@ -209,9 +218,7 @@ def save_report(session: Session, request: messages.SaveReport) -> messages.Save
     report = session.inspection(request.subject).report
     if request.redact:
         report = report.redacted()
-    text = report.to_json() if request.format == "json" else renderers["page"](report)
-    # JupyterLab opens files with these endings as reports.
-    ending = "compilescope.json" if request.format == "json" else "html"
+    text, ending = saved_reports.saved(report, request.format)
     if request.redact:
         # The name tells the redacted file, which is safe to send, from the complete one.
         ending = f"redacted.{ending}"

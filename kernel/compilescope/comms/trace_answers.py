@@ -15,14 +15,14 @@ from ..readers.lazy_trace import Progress, Trace
 from ..readers.search import search
 from ..readers.trace_difference import MAX_READ, trace_difference
 from ..readers.trace_summary import for_report, summary_of
-from ..report import Compilation, Report, renderers
+from ..report import Compilation, Report
 from ..report.contents import CompilationSummary
 from ..report.errors import CompilescopeError
 from ..report.problem import Problem
 from ..report.subjects.traces import TraceDifference
 from ..report.variant import Choices
 from ..version import __version__
-from . import messages, report_parts, report_without_texts
+from . import messages, report_parts, report_without_texts, saved_reports
 from .answering import answer_into
 
 _MAX_SAVED_BYTES = 300 << 20
@@ -269,8 +269,7 @@ class TraceAnswers:
             report.trace.difference = self._difference
         if request.redact:
             report = report.redacted()
-        text = report.to_json() if request.format == "json" else renderers["page"](report)
-        ending = "compilescope.json" if request.format == "json" else "html"
+        text, ending = saved_reports.saved(report, request.format)
         redacted = "redacted." if request.redact else ""
         return messages.SaveReportResult(
             filename=f"{self._path.name}.{redacted}{ending}", text=text

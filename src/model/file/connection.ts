@@ -103,7 +103,7 @@ export class FileConnection extends BaseConnection {
         text: joinPage(this._page, name, text)
       };
     }
-    if (format === 'html' || redact) {
+    if (format !== 'json' || redact) {
       throw missing(
         redact
           ? 'Paths and source code can only be left out in a kernel.'

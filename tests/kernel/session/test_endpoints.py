@@ -17,9 +17,10 @@ from compilescope.comms import commands, messages
 from compilescope.comms.endpoints import Endpoints
 from compilescope.inspection.inspection import Inspection
 from compilescope.jobs.jobs import Job
-from compilescope.report import PARTS, Report, Timing, VariantReport
+from compilescope.report import PARTS, Report, Timing, VariantReport, renderers
 from compilescope.report.checkup import Check, Checkup
 from compilescope.report.measurements.study_choice import StudyChoice
+from compilescope.report.saving.page_contents import unpacked
 from compilescope.report.what_if import GuardOutcome, WhatIf
 from compilescope.session.reproducers import Reproducers
 from compilescope.session.session import Session
@@ -316,11 +317,20 @@ def test_whatever_a_request_holds_it_is_answered_or_refused_clearly(
 def test_a_report_without_code_has_a_name_of_its_own(
     endpoints: Endpoints, monkeypatch: pytest.MonkeyPatch, format_: str, redact: bool, ending: str
 ) -> None:
-    monkeypatch.setitem(commands.renderers, "page", lambda _: "<!doctype html>")
+    monkeypatch.setitem(renderers, "page", lambda _: "<!doctype html>")
     asked = request("save_report", subject=SUBJECT, format=format_, redact=redact)
     reply = endpoints.answer(asked)
     assert reply["error"] is None
     assert reply["result"]["filename"] == f"{report().subject.name}.{ending}"
+
+
+def test_a_report_to_keep_is_packed(endpoints: Endpoints) -> None:
+    saved, kept = (
+        endpoints.answer(request("save_report", subject=SUBJECT, format=form))["result"]["text"]
+        for form in ("json", "packed")
+    )
+    assert unpacked(kept) == saved
+    assert len(kept) < len(saved) / 2
 
 
 def test_a_fault_of_ours_is_a_reply_with_its_details(

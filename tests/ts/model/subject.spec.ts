@@ -193,14 +193,14 @@ describe('SubjectModel', () => {
       await expect(model.save('html', true)).rejects.toThrow('kernel');
     });
 
-    it('keeps the next one by its JSON, and makes its page of the first', async () => {
+    it('keeps the next one by its packed JSON, and makes its page of the first', async () => {
       connection.hello({ subjects: [], session: 'session-2' });
       await connection.inspect('other');
       jest.advanceTimersByTime(2000);
       const { args } = connection.asked.find(
         request => request.command === 'save_report'
       )!;
-      expect(args).toMatchObject({ subject: 'other', format: 'json' });
+      expect(args).toMatchObject({ subject: 'other', format: 'packed' });
     });
 
     it('fetches what was shown for a moment only, too', async () => {

@@ -15,6 +15,11 @@ import { fakeKernel } from '../support/kernel';
 /**
  * News that is missed, and kernels that go away.
  */
+// jsdom cannot unpack gzip.
+jest.mock('../../../src/model/file/packed', () => ({
+  unpackReport: (packed: string) => Promise.resolve(packed)
+}));
+
 describe('A SubjectModel whose connection was lost', () => {
   let connection: FakeConnection;
   let model: SubjectModel;
@@ -132,7 +137,7 @@ describe('A SubjectModel whose connection was lost', () => {
     await connection.answer('get_report', report(id));
     jest.advanceTimersByTime(2000);
     await settle();
-    // Both of the reports, the first one as a page before.
+    // Both of the reports, the first one as a page before, which has no script.
     for (let fetched = 0; fetched < 3; fetched++) {
       await connection.answer('save_report', { filename: '', text });
     }

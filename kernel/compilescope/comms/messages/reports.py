@@ -139,16 +139,18 @@ class ReadOn(Message):
 
 
 class SaveReport(Message):
-    """Asks for the whole report as JSON or as one HTML file."""
+    """Asks for the whole report as JSON, as packed JSON or as one HTML file."""
 
     subject: str
-    format: Literal["json", "html"] = "json"
+    format: Literal["json", "packed", "html"] = "json"
+    """packed: as a large page stores it. It is a tenth of the JSON, so that sending it does not
+    delay other messages."""
     redact: bool = False
     """Without paths and source code."""
 
 
 class SaveReportResult(Message):
-    """The file's text, for the browser to save."""
+    """The file's text, for the browser to save or to keep."""
 
     filename: str
     text: str
