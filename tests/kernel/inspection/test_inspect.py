@@ -10,11 +10,16 @@ from typing import Any
 import compilescope as cs
 import pytest
 import torch
+from compilescope.builds.capture_graphs import capture
 from compilescope.inspection import code_generation
+from compilescope.isolation.code_swap import CodeCopies
 from compilescope.report import STAGES, Code, Compilation, Report
 from compilescope.session.session import Session
+from compilescope.subject.functions import functions_of
 from compilescope.torch_api.process.environment import environment
+from compilescope.torch_api.process.patching import patched
 from compilescope.torch_api.trace.graphs import _module_path
+from torch._inductor.graph import GraphLowering
 
 from .. import subjects
 from ..subjects import Call
@@ -429,3 +434,15 @@ def test_floats_that_may_change_keep_their_symbol_or_are_made_constant() -> None
             ("sources", [])
         ] * 2
         assert all(variant.compilations[0].kernels for variant in report.variants)
+
+
+def test_a_capture_with_a_float_that_may_change_generates_no_code() -> None:
+    def fn(x: torch.Tensor, by: float) -> torch.Tensor:
+        return (x * by).sin()
+
+    args = (torch.randn(4, requires_grad=True), 1.5)
+    codes = CodeCopies(functions_of(fn, args, {}))
+    with patched(GraphLowering, "run", lambda *_: pytest.fail("A graph was lowered.")):
+        captured = capture(fn, args, {}, cs.Variant(dynamic=True), codes)
+    assert captured.problem is None
+    assert len(captured.graphs) == 1

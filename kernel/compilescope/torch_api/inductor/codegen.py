@@ -321,6 +321,8 @@ def _compile_graph(original: Any, *args: Any, **more: Any) -> Any:
     torch compiles a backward with the forward only if sizes are saved for it. Later it is too late
     for guards.
     """
+    if _only_floats.get():
+        raise _FloatsDecided
     sizes = _sizes.get()
     if sizes is not None and more.get("is_backward"):
         metadata = TracingContext.get().fw_metadata
@@ -428,19 +430,32 @@ def _holding(number: float, like: torch.Tensor) -> torch.Tensor:
 
 
 def _settle_floats(capture: Capture) -> None:
-    """Lets Inductor decide whether a float can stay a symbol.
+    """Lets torch decide whether a float can stay a symbol.
 
-    If it cannot, Inductor raises an exception that makes Dynamo restart with a constant, and that
-    must pass through the backend. Without this the captured graph would not be the one of the real
-    compilation.
+    If it cannot, AOTAutograd raises an exception that makes Dynamo restart with a constant, and
+    that must pass through the backend. Without this the captured graph would not be the one of the
+    real compilation.
     """
-    with listening(lambda event: None):  # this trial stays out of the compilation's trace
-        try:
+    token = _only_floats.set(True)
+    try:
+        with listening(lambda event: None):  # this trial stays out of the compilation's trace
             _generate(capture, {})
-        except TensorifyScalarRestartAnalysis:
-            raise
-        except Exception:  # noqa: BLE001 - generating the sources raises and reports it
-            return
+    except TensorifyScalarRestartAnalysis:
+        raise
+    except (_FloatsDecided, Exception):  # noqa: BLE001 - generating the sources raises it, too
+        return
+    finally:
+        _only_floats.reset(token)
+
+
+_only_floats: ContextVar[bool] = ContextVar("compilescope_only_floats", default=False)
+
+
+class _FloatsDecided(BaseException):
+    """Ends `_settle_floats`: torch decides before Inductor compiles the forward.
+
+    Not an ``Exception``, which torch would report as a failure of the compiler.
+    """
 
 
 def _autocast_state() -> tuple[tuple[str, bool, torch.dtype], ...]:
