@@ -353,11 +353,11 @@ export class SubjectModel extends ModelWatching implements ISubjectModel {
     }
   }
 
-  private async _loadReport(): Promise<void> {
+  private async _loadReport(revision?: number): Promise<void> {
     const id = this._subject;
     if (id !== null && (this._connection || this._known.answersOf(id))) {
       const { connection, subject } = this.source();
-      await this._loader.load(connection, subject);
+      await this._loader.load(connection, subject, revision);
     }
   }
 
@@ -388,7 +388,7 @@ export class SubjectModel extends ModelWatching implements ISubjectModel {
     } else if (this._report && this._report.revision >= answer.revision) {
       this._setReport(this._report);
     } else {
-      await this._loadReport();
+      await this._loadReport(answer.revision);
     }
   }
 

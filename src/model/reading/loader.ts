@@ -10,20 +10,24 @@ export class ReportLoader {
 
   /**
    * Get the report of a subject; the answer to an earlier one is dropped.
+   *
+   * @param revision - The least revision that is needed: a report that is on its way
+   * may have it. By default the report is requested again.
    */
   async load(
     connection: Pick<IConnection, 'request'>,
-    subject: string
+    subject: string,
+    revision = Infinity
   ): Promise<void> {
     const current = this._current;
     if (current?.connection === connection && current.subject === subject) {
-      current.again = true;
+      current.needed = Math.max(current.needed, revision);
       return current.done;
     }
     const next: ILoad = {
       connection,
       subject,
-      again: true,
+      needed: Infinity,
       done: Promise.resolve()
     };
     this._current = next;
@@ -41,10 +45,12 @@ export class ReportLoader {
   private async _run(load: ILoad): Promise<void> {
     const { connection, subject } = load;
     const isStale = () => this._current !== load;
-    while (load.again && !isStale()) {
-      load.again = false;
+    let received = -Infinity;
+    while (load.needed > received && !isStale()) {
+      load.needed = -Infinity;
       try {
         const report = await connection.request('get_report', { subject });
+        received = report.revision;
         if (!isStale()) {
           this._options.onReport(report);
         }
@@ -80,8 +86,8 @@ interface ILoad {
   subject: string;
 
   /**
-   * Whether it changed since the last request.
+   * The least revision that was asked for since the last request.
    */
-  again: boolean;
+  needed: number;
   done: Promise<void>;
 }

@@ -89,6 +89,30 @@ describe('The work of a SubjectModel', () => {
       });
     });
 
+    it('waits for the report that the kernel has announced before its answer', async () => {
+      await flip({ mode: 'max-autotune' });
+      connection.event.emit({
+        event: 'report_changed',
+        data: { subject: 'f', revision: 2, variant: null }
+      });
+      await connection.answer('add_variant', {
+        name: 'max-autotune',
+        revision: 2,
+        job: null,
+        code: ''
+      });
+      const grown = report('f', { revision: 2 });
+      grown.variants.push(
+        variantSummary('max-autotune', { mode: 'max-autotune' })
+      );
+      await connection.answer('get_report', grown);
+      expect(model.pending).toBe(false);
+      expect(model.selectedVariants.left).toBe('max-autotune');
+      expect(connection.asked.map(({ command }) => command)).not.toContain(
+        'get_report'
+      );
+    });
+
     it('drops the answer to a setting that was left again', async () => {
       await flip({ mode: 'max-autotune' });
       await flip({ mode: null, fullgraph: true });
