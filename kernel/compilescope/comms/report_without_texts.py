@@ -73,13 +73,17 @@ def report(
 
 
 def job(job: Job) -> JobState:
-    """A job as the panel shows it."""
+    """A job as the panel shows it.
+
+    One that may leave the main thread delays the user's cells until it does.
+    """
+    delays_cells = job.may_leave and not job.aside and job.state == "running"
     return JobState(
         id=job.id,
         subject=job.subject,
         state=job.state,
         variant=job.variant,
-        step=job.step,
+        step=f"{job.step}; cells wait" if job.step and delays_cells else job.step,
         fraction=job.fraction,
         error=job.error,
         kind=job.work.kind,

@@ -6,7 +6,7 @@ import type { IViewContext } from '../views';
 
 /**
  * How far the work on the report is, for a card that waits for it; the strip above
- * all views cancels it.
+ * all views cancels it. No card waits for the code of a flipped switch.
  */
 export function BuildProgress({
   context
@@ -14,8 +14,10 @@ export function BuildProgress({
   context: IViewContext;
 }): JSX.Element | null {
   const { model, trans } = context;
-  const { job } = model;
-  return isActive(job) && job?.subject === model.subject ? (
+  const { job, pending, report } = model;
+  const isForSwitch =
+    pending && !report?.variants.some(({ name }) => name === job?.variant);
+  return isActive(job) && job?.subject === model.subject && !isForSwitch ? (
     <p className="jp-Compilescope-hint">
       {stepText(job, trans)}…{' '}
       <Elapsed

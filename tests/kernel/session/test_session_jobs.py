@@ -11,6 +11,7 @@ from typing import Any
 import compilescope as cs
 import pytest
 import torch
+from compilescope.comms import report_without_texts
 from compilescope.inspection.code_generation import CodeGeneration
 from compilescope.inspection.inspection import Inspection
 from compilescope.jobs.jobs import Job
@@ -217,10 +218,12 @@ def test_the_main_thread_is_free_once_the_subject_has_been_called(
     def ask_again(kind: str, _: str, job: Job | None) -> None:
         if job is not None and job.step == "running the subject under Dynamo":
             again.append(in_thread(lambda: session.panel_jobs.sources(subject, dynamic)))
+            shown.append(report_without_texts.job(job).step)
 
     begun = endless_generation(monkeypatch)
     dynamic = cs.Variant(dynamic=True)
     again: list[Any] = []
+    shown: list[str] = []
     name, job = in_thread(lambda: session.panel_jobs.sources(subject, dynamic))
     stop = session.observe(ask_again)
     session.panel_jobs.run_pending()
@@ -230,6 +233,8 @@ def test_the_main_thread_is_free_once_the_subject_has_been_called(
     again.append(in_thread(lambda: session.panel_jobs.sources(subject, dynamic)))
     assert {asked[1].id for asked in again} == {job.id}, "it is not doubled, wherever it runs"
     assert (job.aside, job.state, job.step) == (True, "running", "generating code: graph passes")
+    assert shown[0] == "running the subject under Dynamo; cells wait"
+    assert report_without_texts.job(job).step == job.step, "no cell waits any more"
     session.jobs.cancel(job.id)
     assert job.ended.wait(600)
     assert [state for name, state in notices.states if name == job.id] == [

@@ -140,6 +140,18 @@ describe('What the Overview offers to build and measure', () => {
     ).toEqual(['building… ', 'building… ']);
   });
 
+  it('says nothing in the cards about the code of a flipped switch', () => {
+    page.model.pending = true;
+    page.model.job = job({ state: 'running', variant: 'python dynamic' });
+    page.drawOverview({
+      ...UNKNOWN,
+      limit: { ...UNKNOWN.limit!, unbuilt: true }
+    });
+    expect(
+      page.texts('.jp-Compilescope-overviewCard .jp-Compilescope-hint')
+    ).toEqual([]);
+  });
+
   it('offers nothing that takes a kernel where there is none, but names the call', () => {
     page.model.isLive = false;
     for (const results of [[UNTIMED], [result('python'), UNTIMED]]) {
