@@ -26,6 +26,7 @@ from compilescope.session.session import Session
 from compilescope.torch_api.dynamo.process_state import compiled_entries
 from compilescope.torch_api.inductor import workers
 from torch._dynamo.convert_frame import register_bytecode_hook
+from torch._dynamo.symbolic_convert import TensorifyState
 from torch._inductor.codegen.cpp import CppScheduling
 from torch._inductor.graph import GraphLowering
 
@@ -306,6 +307,22 @@ def test_sizes_seen_in_an_inspection_are_not_remembered() -> None:
     inspect(Call(subjects.plain, (torch.randn(4, 8),)))
     torch.compile(subjects.plain, backend=backend)(torch.randn(5, 8))
     assert [[type(size) for size in shape] for shape in seen] == [[int, int]]
+
+
+def test_floats_that_became_constants_do_so_in_no_other_compilation(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    variants = {"dynamic": cs.Variant(dynamic=True)}
+    earlier = {f"zf{number}" for number in range(99)}
+    monkeypatch.setattr(TensorifyState, "force_specializations", set(earlier))
+    call = (lambda x, by: x * by), (torch.randn(4), 1.5)
+    report = cs.inspect(*call, variants=variants, run=False)
+    assert "1.5" not in report.compilations[0].code.python
+    assert earlier == TensorifyState.force_specializations
+    TensorifyState.clear()
+    # The epsilon of a layer norm becomes a constant.
+    cs.inspect(torch.nn.LayerNorm(4), (torch.randn(2, 4),), variants=variants, run=False)
+    assert TensorifyState.empty()
 
 
 def test_sizes_that_the_user_s_code_saw_do_not_reach_an_inspection() -> None:

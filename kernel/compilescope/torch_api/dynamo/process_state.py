@@ -1,14 +1,14 @@
 """Restores Dynamo's process-wide state after an inspection.
 
 Compiling a function leaves marks: cache entries on code objects (which count towards the recompile
-limit), frame counters, the sizes that automatic dynamic shapes remembers, metrics. With `isolated`
-an inspection leaves none of them.
+limit), frame counters, the sizes that automatic dynamic shapes remembers, the names of dynamic
+floats that became constants, metrics. With `isolated` an inspection leaves none of them.
 
 Relies on ``torch._dynamo.convert_frame`` (FRAME_COUNTER, FRAME_COMPILE_COUNTER, bytecode hooks),
 ``torch._dynamo.pgo`` (_CODE_STATE, _INIT_CODE_STATE), ``torch._dynamo.eval_frame`` (reset_code,
 cached_backends, _debug_get_cache_entry_list) and ``torch._dynamo.utils`` (counters, metrics,
-CleanupManager, orig_code_map) and ``torch._inductor.metrics`` (its counts and lists). Names that a
-version lacks are left alone.
+CleanupManager, orig_code_map), ``torch._dynamo.symbolic_convert.TensorifyState`` and
+``torch._inductor.metrics`` (its counts and lists). Names that a version lacks are left alone.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from typing import Any
 import torch._dynamo.utils as dynamo_utils
 from torch._C._dynamo.eval_frame import _debug_get_cache_entry_list, reset_code
 from torch._dynamo import convert_frame, eval_frame, pgo
+from torch._dynamo.symbolic_convert import TensorifyState
 
 from ..trace import log_compile_ids
 from ..trace.log_compile_ids import FIRST_FRAME
@@ -50,6 +51,7 @@ def isolated(kept_code: KeptCode | None = None) -> Iterator[None]:
         stack.enter_context(retained_memory.settled(kept_code.finalizers))
         stack.enter_context(_counters())
         stack.enter_context(_automatic_dynamic())
+        stack.enter_context(_constant_floats())
         stack.enter_context(_backends())
         stack.enter_context(leftover_globals.removed())
         stack.enter_context(_foreign_code(kept_code))
@@ -57,8 +59,12 @@ def isolated(kept_code: KeptCode | None = None) -> Iterator[None]:
 
 
 def begin() -> None:
-    """Starts a variant as in a fresh process, inside `isolated`: forgets the sizes seen so far."""
+    """Starts a variant as in a fresh process, inside `isolated`.
+
+    Forgets the sizes seen so far, and which floats became constants.
+    """
     log_compile_ids.restart_numbering()
+    TensorifyState.clear()
     if hasattr(pgo, "_CODE_STATE"):
         pgo._CODE_STATE = collections.defaultdict(pgo.CodeState)
 
@@ -219,6 +225,19 @@ def _automatic_dynamic() -> Iterator[None]:
     finally:
         for name, value in before.items():
             setattr(pgo, name, value)
+
+
+@contextlib.contextmanager
+def _constant_floats() -> Iterator[None]:
+    """Restores the names of dynamic floats that torch makes constants from now on.
+
+    A later compilation would make floats of the same names constants, too.
+    """
+    before = set(TensorifyState.force_specializations)
+    try:
+        yield
+    finally:
+        TensorifyState.force_specializations = before
 
 
 @contextlib.contextmanager
