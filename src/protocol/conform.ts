@@ -1687,6 +1687,7 @@ export function conformVariantReport(value: unknown): void {
   o.ways = field(o.ways, 'ways', listOfDeployWay, emptyList);
   o.best_way = text(o.best_way, 'best_way', '');
   o.ways_not_tried = field(o.ways_not_tried, 'ways_not_tried', listOfText, emptyList);
+  o.ways_remarks = field(o.ways_remarks, 'ways_remarks', listOfText, emptyList);
   o.package = field(o.package, 'package', nullablePackage, none);
   o.earlier = flag(o.earlier, 'earlier', false);
   o.recorded = flag(o.recorded, 'recorded', false);

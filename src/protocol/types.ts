@@ -3077,6 +3077,7 @@ export interface VariantReport {
   ways: DeployWay[];
   best_way: string;
   ways_not_tried: string[];
+  ways_remarks: string[];
   package: Package | null;
   earlier: boolean;
   recorded: boolean;

@@ -112,6 +112,9 @@ class VariantReport(Struct):
     ways_not_tried: list[str] = []
     """Names of the ways that could be tried here but were not: they were not selected, or the study
     was canceled before them."""
+    ways_remarks: list[str] = []
+    """What explains the figures of the ways, in a sentence or two each: that the C++ compiler runs
+    again as shipped, and that the machine was not equally fast for all ways."""
     package: Package | None = None
     """The subject compiled ahead of time."""
     earlier: bool = False

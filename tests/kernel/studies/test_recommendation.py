@@ -24,6 +24,7 @@ from compilescope.report.measurements.deployment import (
     DeployWay,
 )
 from compilescope.report.measurements.recommendation import counts, judge, paste_code
+from compilescope.report.measurements.way_remarks import remarks_on
 from compilescope.report.problem import STUDY_FAILED
 from compilescope.report.references import refer
 from compilescope.report.saving.storage import complete
@@ -53,7 +54,7 @@ def measured(name: str, cold: float, shipped: float | None, us: float, **more: A
 
 def report_of(*deploy_ways: DeployWay) -> Report:
     variant = VariantReport(name="python", requested=cs.Variant(), ways=list(deploy_ways))
-    variant.best_way = judge(deploy_ways)
+    variant.best_way, variant.ways_remarks = judge(deploy_ways), remarks_on(deploy_ways)
     return Report(subject=Subject(id="1", name="model"), variants=[variant])
 
 
@@ -318,21 +319,20 @@ def test_noise_beats_no_way() -> None:
 def test_what_is_said_of_several_ways_is_said_once() -> None:
     again = ["compiles again"]
     caches = {"ships": ["caches.bin"], "cached_s": 2.0}
-    variant = VariantReport(
-        name="python",
-        requested=cs.Variant(),
-        ways=[
-            EAGER,
-            measured("a", 60.0, 50.0, 10.0, restrictions=again, **caches),
-            measured("b", 60.0, 3.0, 10.0, restrictions=again, **caches),
-            measured("c", 60.0, None, 10.0, restrictions=["one graph"]),
-            measured("f", 60.0, 50.0, 10.0, ships=["compiled.bin"], cached_s=2.0),
-            measured("g", 60.0, 50.0, 10.0, ships=[PACKAGE], cached_s=2.0),
-            DeployWay(name="d", why="No GPU.", restrictions=again),
-            DeployWay(name="e", why="No GPU."),
-        ],
+    report = report_of(
+        EAGER,
+        measured("a", 60.0, 50.0, 10.0, restrictions=again, **caches),
+        measured("b", 60.0, 3.0, 10.0, restrictions=again, **caches),
+        measured("c", 60.0, None, 10.0, restrictions=["one graph"]),
+        measured("f", 60.0, 50.0, 10.0, ships=["compiled.bin"], cached_s=2.0),
+        measured("g", 60.0, 50.0, 10.0, ships=[PACKAGE], cached_s=2.0),
+        DeployWay(name="d", why="No GPU.", restrictions=again),
+        DeployWay(name="e", why="No GPU."),
     )
-    assert rows.remarks(variant)[1:] == [
+    (variant,) = report.variants
+    lines = rows.remarks(variant)
+    assert variant.best_way in lines
+    assert [line for line in lines[1:] if line != variant.best_way] == [
         (
             "As shipped, the C++ compiler runs again: the files do not contain the libraries that "
             "it built (a, f). Shipping the folder of torch's caches, too "
@@ -342,6 +342,9 @@ def test_what_is_said_of_several_ways_is_said_once() -> None:
         "Restrictions of c: one graph.",
         "Not measured: d, e. No GPU.",
     ]
+    variant.ways_remarks = []
+    complete(report)
+    assert variant.ways_remarks == lines[2:3], "a file of an earlier version"
 
 
 def test_a_package_is_written_by_the_way_itself() -> None:

@@ -98,6 +98,7 @@ describe('DeployPart', () => {
       variantReport('python', {
         best_way: `Balanced: torch.compile. ${HOSTILE}`,
         ways_not_tried: ['C++ wrapper', 'AOTInductor'],
+        ways_remarks: [`As shipped, the compiler runs again. ${HOSTILE}`],
         ways: [
           way('eager', { cold_s: 0.01, first_s: 0.01, call_us: 90 }),
           way('torch.compile', {
@@ -131,6 +132,9 @@ describe('DeployPart', () => {
     ]);
     expect(page.text()).toContain(`Balanced: torch.compile. ${HOSTILE}`);
     expect(page.text()).toContain('Not tried: C++ wrapper, AOTInductor.');
+    expect(page.text()).toContain(
+      `As shipped, the compiler runs again. ${HOSTILE}`
+    );
     const cells = page
       .all('.jp-mod-ways tbody tr')
       .map(element => [...element.children].map(cell => cell.textContent));

@@ -12,6 +12,7 @@ from ..compilation.plans import memory_peaks
 from ..compilation.wrapper_steps import Route, sum_kinds
 from ..errors import CompilescopeError
 from ..measurements.recommendation import is_as_eager
+from ..measurements.way_remarks import remarks_on
 from ..provided_functions import completing
 from ..report import SCHEMA_VERSION, Report
 from .earlier_names import with_present_names
@@ -130,6 +131,7 @@ def complete(report: Report) -> None:
             completing["cold"](variant)
         for way in variant.ways:
             way.as_eager = is_as_eager(way)
+        variant.ways_remarks = remarks_on(variant.ways)
         if variant.cuda_graphs is not None and not variant.cuda_graphs.words:
             completing["cuda_graphs"](variant.cuda_graphs)
         completing["launches"](variant)

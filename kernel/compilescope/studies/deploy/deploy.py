@@ -19,6 +19,7 @@ from ...report.measurements.deployment import (
     in_contexts,
 )
 from ...report.measurements.recommendation import judge
+from ...report.measurements.way_remarks import remarks_on
 from ...report.problem import Problem
 from ...subject.subject import describe
 from ..context import StudyContext
@@ -101,7 +102,7 @@ def _conclude(
     report: VariantReport, available: Sequence[DeployWay], waiting: Sequence[DeployWay] = ()
 ) -> None:
     """Judges the ways measured so far; nothing is recommended while others wait."""
-    report.best_way = judge(report.ways)
+    report.best_way, report.ways_remarks = judge(report.ways), remarks_on(report.ways)
     pending = [way.name for way in waiting if not way.why]
     if pending:
         for way in report.ways:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ...report import Report, VariantReport, units
-from ...report.measurements.deployment import PACKAGE
+from ...report import Report, VariantReport
 from .. import wording
 from .table import Column, Table
 
@@ -80,7 +79,7 @@ def rows(variant: VariantReport) -> list[tuple[str, ...]]:
 def remarks(variant: VariantReport) -> list[str]:
     """Return how it was measured, the restrictions of each way, and why some have no figure."""
     lines = [HOW, *filter(None, [variant.best_way, not_tried(variant)])]
-    lines += [*_uneven(variant), *_built_again(variant)]
+    lines += variant.ways_remarks
     lines += [
         f"Restrictions of {names}: {restrictions}."
         for names, restrictions in _grouped(
@@ -119,43 +118,6 @@ def _grouped(words: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
     for name, text in words:
         names.setdefault(text, []).append(name)
     yield from ((", ".join(of), text) for text, of in names.items() if text)
-
-
-def _built_again(variant: VariantReport) -> Iterator[str]:
-    """Why shipped files without libraries save little where there is C++ to compile."""
-    names = [
-        way.name
-        for way in variant.ways
-        if way.ships
-        and PACKAGE not in way.ships
-        and way.cached_s is not None
-        and way.shipped_s is not None
-        and way.shipped_s > max(_SAVES_LITTLE * way.cached_s, way.cached_s + _BUILD_S)
-    ]
-    if names:
-        yield (
-            "As shipped, the C++ compiler runs again: the files do not contain the libraries that "
-            f"it built ({', '.join(names)}). Shipping the folder of torch's caches, too "
-            "(TORCHINDUCTOR_CACHE_DIR), avoids that."
-        )
-
-
-_SAVES_LITTLE = 2.0
-_BUILD_S = 3.0
-"""So many times, and seconds, longer as shipped than cached: something is compiled again."""
-
-
-def _uneven(variant: VariantReport) -> Iterator[str]:
-    """Whether the machine was as fast for one way as for another, by what eager took."""
-    eager = [way.eager_us for way in variant.ways if way.eager_us]
-    if eager and max(eager) > _UNEVEN * min(eager):
-        yield (
-            f"Eager took {units.duration_range(min(eager), max(eager))} in these processes: the "
-            "machine was faster for some ways than for others. Compare the factors, not the times."
-        )
-
-
-_UNEVEN = 1.25
 
 
 _AS_EAGER = {None: "", True: "yes", False: "NO"}

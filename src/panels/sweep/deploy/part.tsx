@@ -171,6 +171,9 @@ function Ways(props: {
         )}
       </div>
       <WaysTable ways={ways} chosen={name} onChoose={setChoice} trans={trans} />
+      {variant.ways_remarks.map(remark => (
+        <p key={remark}>{remark}</p>
+      ))}
       <p className="jp-Compilescope-hint">
         {trans.__(
           'Each figure is wall-clock time in a new process. Select a way to see the code that ran.'

@@ -151,6 +151,9 @@ test('all ways in which a cell can end', async ({ page, tmpPath }) => {
     await expect(part).toContainText(
       'Lowest latency: C++ wrapper. Shortest time to the first result among the ways faster than eager: AOTInductor. Best product of first result and call time: AOTInductor.'
     );
+    await expect(part).toContainText(
+      'As shipped, the C++ compiler runs again: the files do not contain the libraries that it built (C++ wrapper).'
+    );
     await expect(part.locator('.main-svg').first()).toBeVisible();
     await part.getByRole('button', { name: 'blocks compiled' }).click();
     await expect(
