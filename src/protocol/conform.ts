@@ -452,6 +452,7 @@ export function conformDeployWay(value: unknown): void {
   o.is_pareto = flag(o.is_pareto, 'is_pareto', false);
   o.best_for = field(o.best_for, 'best_for', listOfText, emptyList);
   o.took_s = field(o.took_s, 'took_s', nullableNumber, none);
+  o.machine = text(o.machine, 'machine', '');
   o.why = text(o.why, 'why', '');
   o.shipped_why = text(o.shipped_why, 'shipped_why', '');
   o.problem = field(o.problem, 'problem', nullableProblem, none);

@@ -1000,6 +1000,7 @@ export interface DeployWay {
   is_pareto: boolean;
   best_for: ('balanced' | 'cold' | 'latency')[];
   took_s: number | null;
+  machine: string;
   why: string;
   shipped_why: string;
   problem: Problem | null;

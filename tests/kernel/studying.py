@@ -8,6 +8,7 @@ from typing import Any
 import compilescope as cs
 from compilescope.isolation.code_swap import CodeCopies
 from compilescope.isolation.user_state import preserved
+from compilescope.processes.executors import ExecutorChoice
 from compilescope.progress.progress import Monitor
 from compilescope.report import Report, VariantReport
 from compilescope.studies.context import StudyContext
@@ -39,6 +40,7 @@ def study(
     monitor: Monitor | None = None,
     changed: Callable[[], None] = lambda: None,
     options: Selected | None = None,
+    executor: ExecutorChoice = None,
 ) -> None:
     """Makes one study of a variant, in the isolation that an inspection gives it."""
     with preserved(fn, args) as snapshot:
@@ -57,5 +59,6 @@ def study(
                     monitor=monitor or Monitor(),
                     changed=changed,
                     options=options or {},
+                    executor=executor,
                 ),
             )

@@ -9,6 +9,8 @@ from .compiled_callers import not_in_compiled_code
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from concurrent.futures import Executor
+    from typing import Literal
 
     from ..report import Report
 
@@ -20,6 +22,7 @@ def study(
     *studies: str,
     variants: object = None,
     ways: str | Iterable[str] | None = None,
+    executor: Executor | Literal["gpus"] | None = None,
 ) -> Report:
     """Runs extra measurements of variants of a report.
 
@@ -34,6 +37,10 @@ def study(
     variants
         As for `measure`. None: all that are built.
     {options}
+    executor
+        Of the studies ``deploy`` and ``blocks``: any executor of ``concurrent.futures``, as for
+        `sweep`; each way is a task, whose processes run on the worker's machine. None: this
+        machine, one way after the other. ``"gpus"``: one way at a time on each of its GPUs.
 
     Returns
     -------
@@ -44,7 +51,8 @@ def study(
     ------
     CompilescopeError
         The report's call is not in this kernel, a study, variant or way does not exist, none of the
-        variants could be built, or another thread is inspecting.
+        studies takes ``executor``, it is ``"gpus"`` and there is no GPU, none of the variants could
+        be built, or another thread is inspecting.
 
     Examples
     --------
@@ -52,6 +60,11 @@ def study(
     >>> report = cs.study(report, "routes")
     >>> "routes" in report.variant("python").studied
     True
+    >>> from concurrent.futures import ThreadPoolExecutor
+    >>> with ThreadPoolExecutor(2) as executor:
+    ...     report = cs.study(report, "deploy", ways="eager", executor=executor)
+    >>> report.variant("python").ways[0].name
+    'eager'
     """
     from ..session import requests
     from ..session.lazy import session
@@ -64,5 +77,6 @@ def study(
             studies,
             variants=variants,
             options={"ways": ways},
+            executor=executor,
             progress=line.show,
         )

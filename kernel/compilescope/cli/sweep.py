@@ -45,9 +45,9 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def command(options: argparse.Namespace) -> int:
     """Run the plan, and print its cells."""
+    from ..processes.gpu_executor import NoGpuError
     from ..report.errors import CompilescopeError
     from ..sweep import plan_file
-    from ..sweep.gpu_executor import NoGpuError
     from ..sweep.plan import new_report
     from ..sweep.result import SweepResult
     from ..sweep.run import Running

@@ -28,6 +28,7 @@ from ..isolation.muted_output import quiet
 from ..isolation.object_walk import walk
 from ..isolation.separate_context import in_separate_context
 from ..isolation.user_state import Snapshot, preserved
+from ..processes.executors import ExecutorChoice
 from ..progress.progress import Monitor
 from ..report import AS_WRITTEN, Report, SourceLine, Timing, VariantReport
 from ..report.errors import CompilescopeError
@@ -342,10 +343,9 @@ class Inspection:
         *,
         options: Selected | None = None,
         existing: bool = False,
+        executor: ExecutorChoice = None,
     ) -> None:
-        """Runs studies of variants; builds those that are not built, if a study needs it.
-
-        A study is only run for the variants that it applies to.
+        """Runs studies of the variants that they apply to; builds variants if a study needs it.
 
         Parameters
         ----------
@@ -353,10 +353,8 @@ class Inspection:
             Which; those that are not in the report are left out.
         studies
             Names of `studies.table.STUDIES`, in the order to run them.
-        options
-            What is selected with the options of the studies: see `choices`.
-        existing
-            Whether a study may call the existing build of a variant in place of a new one.
+        options, existing, executor
+            As for `study_variants`.
         """
         requested = {
             variant.name: variant.requested
@@ -386,6 +384,7 @@ class Inspection:
             self.results.conclude,
             options=options,
             existing=existing,
+            executor=executor,
         )
 
     def choices(self, option: StudyOption, variant: VariantReport) -> list[StudyChoice]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -37,6 +37,8 @@ class Work(msgspec.Struct, kw_only=True, frozen=True):
     """For the kind ``study``: what is selected with the options of the studies, each by name."""
     existing: bool = False
     """For the kind ``study``: whether existing builds may be called in place of new ones."""
+    executor: Any = None
+    """For the kind ``study``: where studies run that take an executor; None: on this machine."""
     compilation: str = ""
     """For the kind ``reproduce``: the compilation of the kernel or graph."""
     kernel: str = ""
@@ -169,6 +171,7 @@ def carry_out(
                     monitor,
                     options=dict(work.options),
                     existing=work.existing,
+                    executor=work.executor,
                 )
             elif work.build:
                 if at_once:

@@ -136,7 +136,8 @@ def kind_of(job: Job, inspection: Inspection, *, is_first: bool) -> str:
     place = report.environment
     # What is broken down already is not broken down again.
     is_divided = any(variant.layers for variant in report.variants if variant.name in job.variants)
-    work = msgspec.json.encode(job.work).decode()
+    # An executor counts by its kind.
+    work = msgspec.json.encode(job.work, enc_hook=lambda value: type(value).__name__).decode()
     size = f"size 2^{inspection.size.bit_length()}"
     parts = [work, *variants, size, "first" * is_first, "divided" * is_divided]
     parts += [place.cpu, *place.gpus]

@@ -8,6 +8,7 @@ from ..inspection import variants as names
 from ..inspection.automatic_layers import BREAKDOWN, plan_breakdown
 from ..inspection.inspection import Inspection
 from ..jobs.runner import Kind, usual
+from ..processes.executors import ExecutorChoice
 from ..progress.progress import Progress
 from ..report import Report
 from ..report.argument_checks import check_number, check_report, check_text
@@ -69,6 +70,7 @@ def study(
     *,
     variants: object = None,
     options: Mapping[str, object] | None = None,
+    executor: ExecutorChoice = None,
     progress: ProgressCallback | None = None,
 ) -> Report:
     """Runs studies of variants of a report; all but the longest studies if none is named.
@@ -77,14 +79,16 @@ def study(
     ----------
     options
         Name of an option → what it selects; None: all.
+    executor
+        Where studies run that take an executor; None: on this machine.
 
     Raises
     ------
     CompilescopeError
-        The report is not from this kernel; a study, variant or selected name does not exist; or
-        none of the variants could be built.
+        The report is not from this kernel; a study, variant or selected name does not exist; the
+        executor is none, or no study takes it; or none of the variants could be built.
     """
-    names = _study(session, report, studies, variants, options, progress)
+    names = _study(session, report, studies, variants, options, progress, executor)
     _check_built(report, names, "studied")
     return report
 
@@ -116,6 +120,7 @@ def _study(
     variants: object,
     options: Mapping[str, object] | None,
     progress: ProgressCallback | None,
+    executor: ExecutorChoice = None,
 ) -> list[str]:
     """Runs studies of variants, and returns the names of the variants."""
     inspection = inspection_of(session, report)
@@ -129,7 +134,14 @@ def _study(
         studies = usual_studies(
             targets=(variant.target is not None for variant in requested.values())
         )
-    session.study(report.subject.id, studies, requested, options=selected, progress=progress)
+    session.study(
+        report.subject.id,
+        studies,
+        requested,
+        options=selected,
+        executor=executor,
+        progress=progress,
+    )
     return list(requested)
 
 

@@ -15,15 +15,16 @@ from ..jobs.jobs import Job, Jobs
 from ..jobs.observers import Observer, Observers
 from ..jobs.runner import Work
 from ..jobs.watch_switch import Watcher
+from ..processes.executors import ExecutorChoice
 from ..progress.progress import Monitor, Progress
 from ..report import Problem, Report, SourceLine
 from ..report.variant import Choices, Variant
 from ..reproducers.program import Reproducer
-from ..studies.run import check_studies
+from ..studies.run import check_executor, check_studies
 from ..subject.arguments import check_repeatable
 from ..sweep.plan import Plan, new_report
 from ..sweep.registry import Sweeps
-from ..sweep.run import ExecutorChoice, Running
+from ..sweep.run import Running
 from ..targets import known_devices as known
 from ..targets import target_variants
 from ..torch_api.dynamo import compile_variant
@@ -171,14 +172,22 @@ class Session:
         *,
         options: Mapping[str, tuple[str, ...]] | None = None,
         existing: bool = False,
+        executor: ExecutorChoice = None,
         progress: Callable[[Progress], None] | None = None,
     ) -> Report:
         """Runs studies of variants, in this thread; see `Inspection.study`."""
         check_studies(studies)
+        check_executor(studies, executor)
         inspection = self._subjects.callable(subject)
         check_options(inspection, studies, options or {}, variants)
         selected = tuple((options or {}).items())
-        work = Work(kind="study", studies=tuple(studies), options=selected, existing=existing)
+        work = Work(
+            kind="study",
+            studies=tuple(studies),
+            options=selected,
+            existing=existing,
+            executor=executor,
+        )
         return self._run_work(inspection, variants, work, progress)
 
     def sweep(

@@ -9,6 +9,7 @@ from typing import Any
 from ..builds.built_variants import VariantBuild
 from ..isolation.code_swap import CodeCopies
 from ..isolation.user_state import Snapshot
+from ..processes.executors import ExecutorChoice
 from ..progress.progress import Monitor
 from ..report import Peaks, VariantReport
 from ..targets.target_variants import Shipment
@@ -43,6 +44,8 @@ class StudyContext:
     """A build that may be called in place of a new one; its code is installed."""
     options: Selected = field(default_factory=dict)
     """What is selected with the study's options."""
+    executor: ExecutorChoice = None
+    """Where a study runs that takes an executor; None: on this machine."""
     changed: Callable[[], None] = lambda: None
     """Called by a study that takes minutes when there is more in the report, for who watches."""
 

@@ -8,6 +8,8 @@ from contextlib import contextmanager
 
 from ..builds.built_variants import BuiltVariants, VariantBuild
 from ..isolation.user_state import preserved
+from ..processes import executors
+from ..processes.executors import ExecutorChoice
 from ..progress.progress import Cancelled, Monitor, Progress
 from ..report import Report, VariantReport
 from ..report.errors import CompilescopeError
@@ -60,6 +62,24 @@ def check_selected(studies: Sequence[str], options: Selected) -> None:
         names_of(name, names)
 
 
+def check_executor(studies: Sequence[str], executor: ExecutorChoice) -> None:
+    """Checks an executor, and that one of the studies takes it.
+
+    Raises
+    ------
+    CompilescopeError
+        It is none, torch sees no GPU for it, or no study takes it.
+    """
+    executors.check(executor)
+    able = [study.name for study in STUDIES.values() if study.takes_executor]
+    if executor is not None and not set(able).intersection(studies):
+        raise CompilescopeError(
+            f"executor is for the studies {' and '.join(able)}, and none of them is requested.",
+            "The processes of other studies run on this machine.",
+            "Name such a study, or leave executor out.",
+        )
+
+
 def check_selected_names(
     studies: Sequence[str], options: Selected, choices: Callable[[StudyOption], Iterable[str]]
 ) -> None:
@@ -94,6 +114,7 @@ def study_variants(
     *,
     options: Selected | None = None,
     existing: bool = False,
+    executor: ExecutorChoice = None,
 ) -> None:
     """Runs studies of variants; each completes its variant's report.
 
@@ -115,6 +136,8 @@ def study_variants(
         What is selected with the options of the studies.
     existing
         Whether a study may call the existing build of a variant in place of a new one.
+    executor
+        Where studies run that take an executor; None: on this machine.
 
     Raises
     ------
@@ -152,6 +175,7 @@ def study_variants(
                     functools.partial(changed, variant),
                     options or {},
                     built.find(variant.name, variant.requested) if existing else None,
+                    executor,
                 )
         except Cancelled:
             raise
@@ -181,6 +205,7 @@ def _study_here(
     changed: Callable[[], None],
     options: Selected,
     existing: VariantBuild | None,
+    executor: ExecutorChoice,
 ) -> None:
     with (
         preserved(built.fn, built.args, built.kwargs) as snapshot,
@@ -204,6 +229,7 @@ def _study_here(
                 monitor=monitor,
                 existing=existing,
                 options=options,
+                executor=executor,
                 changed=changed,
             ),
         )

@@ -54,6 +54,8 @@ class Study(NamedTuple):
     for the device's name; None: that the device is not here."""
     options: tuple[StudyOption, ...] = ()
     """What of it may be selected by name."""
+    takes_executor: bool = False
+    """Whether its processes may run on an executor."""
 
     @property
     def for_targets(self) -> bool:
@@ -226,6 +228,7 @@ STUDIES: dict[str, Study] = {
             without_inductor=("ways", "The ways are Inductor's, and the backend is {!r}."),
             needs_build=False,
             on_demand=True,
+            takes_executor=True,
             options=(
                 StudyOption(
                     name="ways",
@@ -245,6 +248,7 @@ STUDIES: dict[str, Study] = {
             without_inductor=("ways", "The ways are Inductor's, and the backend is {!r}."),
             needs_build=False,
             on_demand=True,
+            takes_executor=True,
         ),
         Study(
             name="package",

@@ -7,7 +7,7 @@ import pickle
 import msgspec
 
 from ..processes.child import ChildProcess, serve
-from .device_lock import Device
+from ..processes.device_lock import Device
 from .worker import CellResult
 
 

@@ -16,6 +16,7 @@ from ..isolation.state_changes import changes_of, summarize_changes
 from ..isolation.user_state import Snapshot, preserved
 from ..measure.sampler import BASELINE
 from ..measure.timing import time_calls
+from ..processes.device_lock import Device
 from ..processes.runner import WAITING
 from ..report import Compilation, Phase, Timing
 from ..report.errors import CompilescopeError
@@ -24,9 +25,7 @@ from ..subject.functions import functions_of
 from ..subject.pickled_subject import Call
 from ..subject.subject import describe
 from ..torch_api.failures import failures
-from ..torch_api.process import caches
-from . import devices
-from .device_lock import Device
+from ..torch_api.process import caches, devices
 from .failed_cell import end
 from .memory import Memory
 

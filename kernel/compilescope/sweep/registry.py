@@ -5,11 +5,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Collection, Sequence
 
+from ..processes.executors import ExecutorChoice
 from ..report import Report
 from ..report.errors import CompilescopeError
 from ..report.measurements.sweeps import Sweep, SweepCell
 from .plan import Plan
-from .run import ExecutorChoice, Running
+from .run import Running
 
 
 class Sweeps:

@@ -9,32 +9,25 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Literal
 
 import msgspec
 
 from ..analysis.overview.sweep_verdicts import recommended
 from ..analysis.settings.variant_code import code_of
+from ..processes import executors
+from ..processes.executors import BROKEN, ENDING_S, RUNNING_FILE, TRIES, ExecutorChoice, choose
 from ..processes.folders import temporary
 from ..progress.history import History
-from ..report.argument_checks import check_count
-from ..report.errors import CompilescopeError
 from ..report.measurements.sweeps import SweepCell
 from ..report.problem import Problem
 from ..report.units import rough_duration
 from . import ranking
-from .gpu_executor import Gpus, visible_gpus
 from .plan import Plan
 from .store import Store, StoredCell
-from .thread_executor import Threads
-from .worker import BROKEN, LOST, NOT_TAKEN, RUNNING_FILE, SHUT_DOWN, CellTask, run_cell
-
-TRIES = 3
-"""How often a cell is given to an executor whose worker dies."""
+from .worker import CellTask, run_cell
 
 _POLL_S = 0.2
-_ENDING_S = 15.0
-"""How long a canceled sweep waits for its processes to end."""
+_AGAIN = "sweep again: finished cells are kept"
 
 _log = logging.getLogger(__name__)
 _numbers = itertools.count(1)
@@ -43,8 +36,6 @@ _KIND = "a cell of a sweep"
 """Of work whose usual time is known from earlier sweeps."""
 
 Changed = Callable[[Sequence[SweepCell]], None]
-ExecutorChoice = futures.Executor | Literal["gpus"] | None
-"""Where cells run: this machine if None."""
 
 
 class Running:
@@ -73,25 +64,7 @@ class Running:
         self.sweep = plan.sweep
         self.sweep.id = f"sweep-{next(_numbers)}"
         self.plan = plan
-        self._own: Threads | None = None
-        self.at_once = workers
-        """How many cells run at a time; of an executor of others' it is not known."""
-        if executor is None:
-            check_count("workers", workers, "how many cells compile at once: 2")
-            self._executor: futures.Executor = Threads(workers)
-            self._own, self.sweep.executor = self._executor, f"processes, {workers} at a time"
-        elif isinstance(executor, str):
-            if executor != "gpus":
-                raise _no_executor(executor)
-            gpus = visible_gpus()
-            self.at_once = len(gpus)
-            self._executor = self._own = Gpus(gpus)
-            self.sweep.executor = f"processes, one on each of {len(gpus)} GPUs"
-        else:
-            if not callable(getattr(executor, "submit", None)) or isinstance(executor, type):
-                raise _no_executor(executor)
-            self._executor = executor
-            self.sweep.executor = type(executor).__name__
+        self._executor, self._own, self.at_once, self.sweep.executor = choose(executor, workers)
         self._changed = changed
         self._store = Store(Path(self.sweep.folder), plan.part)
         self._history = History()
@@ -285,7 +258,7 @@ class Running:
         for future in list(self._pending):
             if future.cancel():
                 del self._pending[future]
-        futures.wait(self._pending, timeout=_ENDING_S)
+        futures.wait(self._pending, timeout=ENDING_S)
         for future in self._pending:
             if future.done() and future.exception() is None:
                 self._finish(future.result())
@@ -341,36 +314,10 @@ def _untaken_cell(cell: SweepCell, error: Exception) -> SweepCell:
     """A cell that the executor refused."""
     if isinstance(error, futures.BrokenExecutor):
         return _lost_cell(cell, error)
-    raised = _in_words(error)
-    if isinstance(error, RuntimeError) and "after shutdown" in raised:
-        what, why = SHUT_DOWN, f"{raised}."
-        remedy = "Give an executor that is not shut down before the sweep has ended."
-    else:
-        what, why = f"{NOT_TAKEN}: {raised.splitlines()[0]}.", "Its submit raised this."
-        remedy = "Make executor.submit(len, ()).result() work first."
-    problem = Problem(severity="error", what=what, why=why, remedy=remedy)
+    problem = executors.not_taken(error, "the sweep", _AGAIN)
     return msgspec.structs.replace(cell, state="failed", problem=problem)
 
 
-def _in_words(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}".rstrip(": .")[:500]
-
-
 def _lost_cell(cell: SweepCell, error: BaseException) -> SweepCell:
-    what, remedy = LOST, "Its worker died, or cannot run it: it needs compilescope, the same torch."
-    if isinstance(error, futures.BrokenExecutor):
-        what, remedy = BROKEN, "Make a new executor and sweep again: finished cells are kept."
-    problem = Problem(
-        severity="error",
-        what=f"{what}: {type(error).__name__}.",
-        why=f"{str(error)[:500].rstrip('.')}." if str(error) else "",
-        remedy=remedy,
-    )
+    problem = executors.lost(error, _AGAIN)
     return msgspec.structs.replace(cell, state="crashed", problem=problem)
-
-
-def _no_executor(value: object) -> CompilescopeError:
-    return CompilescopeError(
-        f"executor is {value!r}.",
-        remedy='Give an executor of concurrent.futures, "gpus", or None for this machine.',
-    )

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import msgspec
 
+from ..processes.executors import BROKEN, LOST, NOT_STARTED, NOT_TAKEN, SHUT_DOWN
 from ..report.measurements.sweeps import SweepCell
 from ..report.problem import FAULT, Problem
 from ..report.saving.earlier_names import with_present_names
-from .worker import BROKEN, KILLED, LOST, NOT_STARTED, NOT_TAKEN, SHUT_DOWN
+from .worker import KILLED
 
 FILE = "cells.jsonl"
 _MAY_PASS = (FAULT, NOT_STARTED, NOT_TAKEN, SHUT_DOWN, LOST, BROKEN, KILLED)

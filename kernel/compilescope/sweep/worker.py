@@ -16,21 +16,14 @@ from typing import Any
 
 import msgspec
 
+from ..processes.executors import RUNNING_FILE, not_started
 from ..processes.last_words import NOISE
 from ..processes.runner import Ended, Limits, describe_exit, run
 from ..report.measurements.sweeps import SweepCell
 from ..report.problem import Problem
 
-RUNNING_FILE = "go"
-"""The file whose removal ends the sweep's cells, where its folder can be seen."""
-
-NOT_STARTED = "Its process could not be started"
-LOST = "The executor lost it"
-BROKEN = "The executor is broken"
-SHUT_DOWN = "The executor was shut down."
-NOT_TAKEN = "The executor did not take it"
 KILLED = f"Its process died: {describe_exit(-signal.SIGKILL)}."
-"""What the problems of a cell begin with that are not its own."""
+"""What the problem of a cell is that the system may have ended."""
 
 _LAST_LINES = 16
 
@@ -92,7 +85,7 @@ def run_cell(task: CellTask) -> SweepCell:
                 stepped=stepped,
             )
         except OSError as error:
-            cell = _ended_cell(task.cell, "failed", _cannot_start(error))
+            cell = _ended_cell(task.cell, "failed", not_started(error, "sweep again"))
             break
         if ended.how != "done":
             cell = _unfinished(task, ended)
@@ -141,11 +134,3 @@ def _unfinished(task: CellTask, ended: Ended) -> SweepCell:
 
 def _ended_cell(cell: SweepCell, state: Any, problem: Problem | None) -> SweepCell:
     return msgspec.structs.replace(cell, state=state, problem=problem)
-
-
-def _cannot_start(error: OSError) -> Problem:
-    return Problem(
-        severity="error",
-        what=f"{NOT_STARTED}: {error}.",
-        remedy="Make room where temporary files go (TMPDIR), and sweep again.",
-    )

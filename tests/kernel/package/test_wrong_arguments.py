@@ -75,6 +75,7 @@ PARAMETERS: dict[str, tuple[Any, ...]] = {
     "plan_sweep.unit": WRONG,
     "plan_sweep.folder": WRONG,
     "sweep.executor": (*WRONG, "cpus"),
+    "study.executor": (*WRONG, "cpus"),
     "sweep.workers": (*WRONG, 0, 1.5),
     "sweep.progress": WRONG,
     "ranks.factory": WRONG,

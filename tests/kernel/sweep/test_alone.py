@@ -8,8 +8,8 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from compilescope.processes.device_lock import CPU, Device
 from compilescope.report.errors import CompilescopeError
-from compilescope.sweep.device_lock import CPU, Device
 
 
 @pytest.fixture(autouse=True)

@@ -13,9 +13,10 @@ import compilescope as cs
 import pytest
 import torch
 from compilescope.cli import main
+from compilescope.processes import gpu_executor
+from compilescope.processes.gpu_executor import VISIBLE
 from compilescope.report.errors import CompilescopeError
-from compilescope.sweep import gpu_executor, plan_file
-from compilescope.sweep.gpu_executor import VISIBLE
+from compilescope.sweep import plan_file
 from compilescope.sweep.store import FILE
 
 from . import subjects

@@ -14,12 +14,12 @@ import msgspec
 import pytest
 import torch
 from compilescope.comms import commands, messages, sweeps
+from compilescope.processes.device_lock import Device
+from compilescope.processes.executors import RUNNING_FILE
 from compilescope.progress.interrupts import interrupt_main_thread
 from compilescope.report.errors import CompilescopeError
 from compilescope.session.session import Session
-from compilescope.sweep.device_lock import Device
 from compilescope.sweep.store import FILE
-from compilescope.sweep.worker import RUNNING_FILE
 
 from . import subjects
 from .conftest import Sweep

@@ -235,6 +235,7 @@ function way(name: string, change: Partial<DeployWay>): DeployWay {
     is_pareto: false,
     best_for: [],
     took_s: null,
+    machine: '',
     why: '',
     shipped_why: '',
     problem: null,

@@ -149,6 +149,8 @@ class DeployWay(Struct):
     limit. Empty for all ways if noise hides whether one is faster than eager."""
     took_s: float | None = None
     """How long measuring it took, all its processes together (s)."""
+    machine: str = ""
+    """Where it was measured if not on the kernel's machine: ``node7, cuda:0 NVIDIA H100``."""
     why: str = ""
     """Why it was not measured."""
     shipped_why: str = ""

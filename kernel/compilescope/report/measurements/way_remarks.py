@@ -23,12 +23,26 @@ def remarks_on(ways: Sequence[DeployWay]) -> list[str]:
     >>> print(remarks_on([slow])[0].partition(":")[0])
     As shipped, the C++ compiler runs again
     """
-    return [*_uneven(ways), *_built_again(ways)]
+    return [*_elsewhere(ways), *_uneven(ways), *_built_again(ways)]
+
+
+def _elsewhere(ways: Sequence[DeployWay]) -> Iterator[str]:
+    """Which ways were measured on other machines than the kernel's."""
+    names: dict[str, list[str]] = {}
+    for way in ways:
+        if way.cold_s is not None:
+            names.setdefault(way.machine, []).append(way.name)
+    others = "; ".join(f"{', '.join(of)} on {machine}" for machine, of in names.items() if machine)
+    if others:
+        compare = " Compare the factors, not the times." if len(names) > 1 else ""
+        yield f"Measured on other machines: {others}.{compare}"
 
 
 def _uneven(ways: Sequence[DeployWay]) -> Iterator[str]:
     """Whether the machine was as fast for one way as for another, by what eager took."""
     eager = [way.eager_us for way in ways if way.eager_us]
+    if len({way.machine for way in ways if way.cold_s is not None}) > 1:
+        return  # they differ anyway
     if eager and max(eager) > _UNEVEN * min(eager):
         yield (
             f"Eager took {duration_range(min(eager), max(eager))} in these processes: the "

@@ -17,14 +17,8 @@ from ...subject import pickled_subject
 from ...torch_api.inductor.ahead_of_time import vector_sets
 from ...torch_api.inductor.headers import FIRST_IMPORTS
 from ..context import StudyContext
-from ..first_calls.processes import (
-    AFTER_DEATH,
-    AFTER_TIMEOUT,
-    describe_ending,
-    last_words,
-    packed,
-    task,
-)
+from ..first_calls.first_process import AFTER_DEATH, AFTER_TIMEOUT, describe_ending, last_words
+from ..first_calls.processes import packed, task
 from .process import COMMAND, PACKAGE_FILE
 
 TIMEOUT_S = 900.0

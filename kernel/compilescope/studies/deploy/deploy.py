@@ -2,33 +2,24 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
-from pathlib import Path
 
-import msgspec
-
-from ...processes.folders import temporary
 from ...report import VariantReport
-from ...report.measurements.deployment import (
-    BLOCKS,
-    NESTED,
-    WAYS_PENDING,
-    WHOLE,
-    DeployWay,
-    in_contexts,
-)
+from ...report.measurements.deployment import BLOCKS, NESTED, WAYS_PENDING, WHOLE, DeployWay
 from ...report.measurements.recommendation import judge
 from ...report.measurements.way_remarks import remarks_on
-from ...report.problem import Problem
+from ...subject import pickled_subject
 from ...subject.subject import describe
+from ...torch_api.inductor.headers import FIRST_IMPORTS
 from ..context import StudyContext
-from ..first_calls.processes import first_call, packed, task
+from ..first_calls.processes import packed, task
 from ..options import check_names
 from ..table import STUDIES
 from .candidates import candidates
 from .deploy_progress import DeployProgress
-from .way_process import COMMAND, Phase, WayResult
+from .on_executor import measure_on
+from .way_process import COMMAND, Phase
+from .way_worker import WayTask, measure_way
 from .ways import EAGER
 
 
@@ -67,24 +58,38 @@ def _study_ways(study: StudyContext, names: Sequence[str] | None) -> None:
         # The names are those of another variant: of one with the other wrapper.
         (option,) = STUDIES["deploy"].options
         check_names(option, names, [way.name for way in available])
+    measured = [way for way in selected if not way.why]
+    deploy_progress = DeployProgress(measured, report)
+    waiting = {way.name: way for way in selected}
+
+    def finish(way: DeployWay) -> None:
+        if not way.why:
+            deploy_progress.end(way)
+        _put(report, way, available)
+        waiting.pop(way.name)
+        if waiting:
+            _conclude(report, available, list(waiting.values()))
+            study.changed()
+
     packed_task = task(report.requested, packed(study))
     device = describe(study.fn, study.args, study.kwargs).device
-    deploy_progress = DeployProgress([way for way in selected if not way.why], report)
     try:
         if selected:
             # No recommendation of an earlier study stays while the first way is measured.
             _conclude(report, available, selected)
             study.changed()
-        for index, way in enumerate(selected):
-            if not way.why:
-                began = time.monotonic()
-                _measure(study, way, packed_task, device, deploy_progress)
-                way.took_s = time.monotonic() - began
-                deploy_progress.end(way)
-            _put(report, way, available)
-            if waiting := selected[index + 1 :]:
-                _conclude(report, available, waiting)
-                study.changed()
+        if study.executor is None:
+            for way in selected:
+                if not way.why:
+                    _measure(study, way, packed_task, device, deploy_progress)
+                finish(way)
+            return
+        for way in selected:
+            if way.why:
+                finish(way)
+        tasks = [_task(way, packed_task, device, alone=True) for way in measured]
+        if tasks:
+            measure_on(study.executor, tasks, study.monitor, deploy_progress, report.name, finish)
     finally:
         # A canceled study has a verdict too, on what it measured.
         _conclude(report, available)
@@ -120,57 +125,36 @@ def _measure(
     device: str,
     deploy_progress: DeployProgress,
 ) -> None:
-    """Measures a way in up to three processes."""
+    """Measures a way on this machine."""
+    running: Phase = "cached" if way.name == EAGER else "cold"
+    shown = ""
 
-    def process(phase: Phase, code: str, caches: Path, folder: Path) -> WayResult:
-        shown = ""
-
-        def show() -> None:
-            nonlocal shown
-            step, fraction = deploy_progress.step(way, phase)
-            if step != shown:
-                shown = step
-                study.monitor.step(step, variant=study.report.name, fraction=fraction)
-
+    def begins(phase: Phase) -> None:
+        nonlocal running
+        running = phase
         show()
-        header = {
-            "phase": phase,
-            "code": in_contexts(code, way.contexts),
-            "is_eager": way.name == EAGER,
-            "ship": way.ship_code if phase == "cold" else "",
-            "folder": str(folder),
-            "device": device,
-        }
-        answer = first_call(study, COMMAND, packed_task, caches, header, meanwhile=show)
-        if isinstance(answer, Problem):
-            return WayResult(problem=answer)
-        return msgspec.json.decode(answer, type=WayResult)
 
-    with temporary("deploy") as place:
-        caches, empty, folder = (place / name for name in ("caches", "empty", "shipped"))
-        for directory in (caches, empty, folder):
-            directory.mkdir()
-        if way.name != EAGER:
-            cold = process("cold", way.code, caches, folder)
-            way.cold_s, way.problem = cold.first_s, cold.problem
-            way.ships, way.ship_bytes = list(cold.ships), sum(cold.ships.values()) or None
-            way.shipped_why = cold.ship_problem or way.shipped_why
-            if way.problem is not None:
-                return
-            if cold.ships:
-                shipped = process("shipped", way.load_code, empty, folder)
-                way.shipped_s, way.shipped_accurate = shipped.first_s, shipped.accurate
-                way.comparison = shipped.comparison and f"as shipped, {shipped.comparison}"
-                if shipped.problem is not None:
-                    way.shipped_why = shipped.problem.what
-        cached = process("cached", way.code, caches, folder)
-        if way.name == EAGER:
-            way.cold_s = cached.first_s
-        else:
-            way.cached_s = cached.first_s
-        way.problem = cached.problem
-        way.call_us, way.call_interval_us = cached.call_us, cached.call_interval_us
-        way.eager_us, way.memory_bytes = cached.eager_us, cached.memory_bytes
-        way.speedup = cached.speedup if way.name != EAGER else None
-        way.settled, way.accurate = cached.settled, cached.accurate
-        way.comparison = cached.comparison or way.comparison
+    def show() -> None:
+        nonlocal shown
+        step, fraction = deploy_progress.step(way, running)
+        if step != shown:
+            shown = step
+            study.monitor.step(step, variant=study.report.name, fraction=fraction)
+
+    def is_cancelled() -> bool:
+        show()
+        return study.monitor.cancelled
+
+    measure_way(_task(way, packed_task, device), begins=begins, cancelled=is_cancelled)
+
+
+def _task(way: DeployWay, packed_task: bytes, device: str, *, alone: bool = False) -> WayTask:
+    return WayTask(
+        way=way,
+        packed_task=packed_task,
+        command=COMMAND.format(imports=FIRST_IMPORTS),
+        header=pickled_subject.header(),
+        device=device,
+        is_eager=way.name == EAGER,
+        alone=alone,
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from ...report import VariantReport, units
 from ...report.measurements.deployment import DeployWay
@@ -37,16 +37,14 @@ class DeployProgress:
         self._least = {way.name: least_s(way, report) for way in measured}
         self._took: dict[str, float] = {}
         self._began: dict[str, float] = {}
+        self._ended: set[str] = set()
 
     def step(self, way: DeployWay, phase: Phase) -> tuple[str, float]:
         """The words for a process that begins, and the part of the study that is done by then."""
         place, total = self._names.index(way.name), len(self._names)
         number = 0 if way.name == EAGER else list(_PHASES).index(phase)
         within = number / len(_PHASES)
-        if way.name == EAGER:
-            what = "first call, then later calls"
-        else:
-            what = f"process {number + 1} of {len(_PHASES)}, {_PHASES[phase]}"
+        what = _within(way.name, phase)
         now = time.monotonic()
         began = self._began.setdefault(way.name, now)
         rest = self._rest(place, since_s=now - began, all_s=now - min(self._began.values()))
@@ -55,8 +53,22 @@ class DeployProgress:
             (place + within) / total,
         )
 
+    def several(self, phases: Mapping[str, Phase]) -> tuple[str, float]:
+        """The words while an executor measures several ways, and the part that is done.
+
+        Parameters
+        ----------
+        phases
+            The ways whose phase is known, each with it.
+        """
+        total = len(self._names)
+        ended = f"{len(self._ended)} of {total} ways measured"
+        running = ", ".join(f"{name} ({_within(name, phase)})" for name, phase in phases.items())
+        return "; ".join(filter(None, [ended, running])), len(self._ended) / total
+
     def end(self, way: DeployWay) -> None:
         """Records that a way was measured, which says how long others take."""
+        self._ended.add(way.name)
         if way.took_s is not None and way.problem is None:
             self._took[way.name] = way.took_s
 
@@ -87,6 +99,13 @@ class DeployProgress:
         if all_s >= least_s:
             return ""  # it has passed
         return f"estimated for all: at least {units.elapsed(least_s)}"
+
+
+def _within(name: str, phase: Phase) -> str:
+    """Which process of a way runs, in words."""
+    if name == EAGER:
+        return "first call, then later calls"
+    return f"process {list(_PHASES).index(phase) + 1} of {len(_PHASES)}, {_PHASES[phase]}"
 
 
 def _left(seconds: float, condition: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import sys
 import time
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -13,6 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 from ...processes.child import ChildProcess, serve
+from ...processes.device_lock import Device
+from ...processes.runner import WAITING
 from ...report.measurements.deployment import with_imports
 from ...report.measurements.timings import Speedup
 from ...report.problem import Problem, in_short
@@ -24,7 +27,10 @@ if TYPE_CHECKING:
     from ...subject.pickled_subject import Call
     from ...torch_api.dynamo.module_code import ModuleCode
 
-COMMAND = "{imports}; from compilescope.studies.deploy.way_process import main; main()"
+COMMAND = (
+    "from compilescope.studies.deploy.way_process import hold, main; held = hold(); {imports}; "
+    "main(held)"
+)
 """What the process runs; torch is loaded before the time counts."""
 SECONDS = 0.6
 """How long later calls are timed, eager's share included."""
@@ -48,23 +54,59 @@ class WayResult(msgspec.Struct):
     comparison: str = ""
     ship_problem: str = ""
     problem: Problem | None = None
+    device: str = ""
+    """The device and what it is, if other ways may run elsewhere."""
 
 
-def main() -> None:
-    """Measures the way, and returns a `WayResult` as JSON."""
-    serve(lambda inside: msgspec.json.encode(_work(inside)))
+def hold() -> Device | None:
+    """Locks the processor for shared use if other ways may run here: loading torch disturbs them.
+
+    None if this way is the only one.
+    """
+    inside = ChildProcess(Path(sys.argv[-1]))
+    if not inside.header["alone"]:
+        return None
+    inside.step(WAITING)
+    device = Device()
+    inside.step("loading")
+    return device
 
 
-def _work(inside: ChildProcess) -> WayResult:
-    from ...isolation.muted_output import quiet
-    from ...isolation.user_state import preserved
-    from ...torch_api.dynamo.module_code import ModuleCode
+def main(held: Device | None) -> None:
+    """Measures the way, and returns a `WayResult` as JSON.
+
+    Parameters
+    ----------
+    held
+        What to hold alone while measuring; None: no other ways run on this machine.
+    """
+    serve(lambda inside: msgspec.json.encode(_work(inside, held)))
+
+
+def _work(inside: ChildProcess, held: Device | None) -> WayResult:
     from ...torch_api.inductor import headers
+    from ...torch_api.process import devices
 
     header = inside.header
     headers.keep_in(Path(header["caches"]) / "precompiled_headers")
     _, call, _ = unpack_task(inside)
     os.chdir(header["folder"])
+    if held is None:
+        return _measure(inside, call)
+    inside.step(WAITING)
+    held.use(devices.identity(header["device"]))
+    with held.alone():
+        result = _measure(inside, call)
+    result.device = devices.title(header["device"])
+    return result
+
+
+def _measure(inside: ChildProcess, call: Call) -> WayResult:
+    from ...isolation.muted_output import quiet
+    from ...isolation.user_state import preserved
+    from ...torch_api.dynamo.module_code import ModuleCode
+
+    header = inside.header
     names = _names(call)
     result = WayResult()
     module_code = ModuleCode(call.fn)

@@ -8,20 +8,13 @@ from typing import Any
 
 import cloudpickle
 
-from ...processes.runner import Ended, Limits, describe_exit, run
-from ...progress.progress import Cancelled
 from ...report.errors import CompilescopeError
 from ...report.problem import Problem
 from ...report.variant import Variant
 from ...subject import pickled_subject
 from ...torch_api.inductor.headers import FIRST_IMPORTS
 from ..context import StudyContext
-
-TIMEOUT_S = 600.0
-AFTER_TIMEOUT = "Give the study a call that compiles faster: a part of the model, say."
-AFTER_DEATH = "See what it wrote last. If the call alone ends Python as well, it is not the study."
-_LAST = 2000
-"""How much of what a process wrote is shown when it died."""
+from .first_process import run_first_call
 
 
 def packed(study: StudyContext) -> bytes:
@@ -82,34 +75,11 @@ def first_call(
         meanwhile()
         return study.monitor.cancelled
 
-    ended = run(
-        ("-c", command.format(imports=FIRST_IMPORTS)),
+    return run_first_call(
+        command.format(imports=FIRST_IMPORTS),
         packed_task,
-        header={**pickled_subject.header(), "caches": str(caches), **header},
-        limits=Limits(timeout_s=TIMEOUT_S),
-        cancelled=is_cancelled,
+        caches,
+        {**pickled_subject.header(), **header},
         variables=variables,
-        folder=caches,
+        cancelled=is_cancelled,
     )
-    if ended.how == "cancelled":
-        raise Cancelled
-    if ended.how == "done":
-        return ended.result
-    return Problem(
-        severity="error",
-        what=describe_ending(ended, TIMEOUT_S),
-        remedy=AFTER_TIMEOUT if ended.how == "timeout" else AFTER_DEATH,
-        detail=last_words(ended),
-    )
-
-
-def describe_ending(ended: Ended, timeout_s: float) -> str:
-    """What became of a process that gave nothing, in a sentence."""
-    if ended.how == "timeout":
-        return f"It was ended after {timeout_s:g} s."
-    return f"Its process died: {describe_exit(ended.exit_code)}."
-
-
-def last_words(ended: Ended) -> str:
-    """The end of what a process wrote."""
-    return ended.errors[-_LAST:]

@@ -62,7 +62,7 @@ def visible_gpus() -> list[str]:
     count = torch.cuda.device_count()
     if count == 0:
         raise NoGpuError(
-            "torch sees no GPU here.", remedy="Leave executor out: cells run on the processor."
+            "torch sees no GPU here.", remedy="Leave executor out: it runs on the processor."
         )
     named = [name for name in os.environ.get(VISIBLE, "").split(",") if name]
     return named[:count] if named else [str(number) for number in range(count)]

@@ -1,0 +1,165 @@
+"""Measures ways to deploy on an executor, each a task of its own."""
+
+from __future__ import annotations
+
+import concurrent.futures as futures
+import contextlib
+import socket
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import cast
+
+import msgspec
+
+from ...processes import executors
+from ...processes.executors import ENDING_S, RUNNING_FILE, TRIES, ExecutorChoice
+from ...processes.folders import temporary
+from ...progress.progress import Monitor
+from ...report.errors import CompilescopeError
+from ...report.measurements.deployment import DeployWay
+from ...report.problem import Problem
+from .deploy_progress import DeployProgress
+from .way_process import Phase
+from .way_worker import AGAIN, WayTask, phase_file, run_way
+
+_POLL_S = 0.2
+
+
+def measure_on(
+    executor: ExecutorChoice,
+    tasks: Sequence[WayTask],
+    monitor: Monitor,
+    deploy_progress: DeployProgress,
+    variant: str,
+    finish: Callable[[DeployWay], None],
+) -> None:
+    """Measures ways, in the order in which the executor runs them.
+
+    Parameters
+    ----------
+    tasks
+        By way, in the order of submitting.
+    variant
+        The variant's name, for the progress.
+    finish
+        Called with each way that was measured, or that the executor lost `TRIES` times.
+
+    Raises
+    ------
+    CompilescopeError
+        The executor takes no more tasks. Ways that it has measured are finished.
+    Cancelled
+        The study was canceled; no process of it is left that this machine can see.
+    """
+    chosen = executors.choose(executor)
+    try:
+        with temporary("ways") as scratch:
+            (scratch / RUNNING_FILE).touch()
+            _Pending(chosen.executor, scratch, finish).work(
+                tasks, monitor, deploy_progress, variant
+            )
+    finally:
+        if chosen.own is not None:
+            chosen.own.shutdown(wait=False)
+
+
+class _Pending:
+    """The ways that an executor has, and how often each was given to it."""
+
+    def __init__(
+        self, executor: futures.Executor, scratch: Path, finish: Callable[[DeployWay], None]
+    ) -> None:
+        self._executor = executor
+        self._scratch = scratch
+        self._finish = finish
+        self._tasks: dict[futures.Future[DeployWay], WayTask] = {}
+        self._tries: dict[str, int] = {}
+
+    def work(
+        self,
+        tasks: Sequence[WayTask],
+        monitor: Monitor,
+        deploy_progress: DeployProgress,
+        variant: str,
+    ) -> None:
+        """Submits the tasks and waits until all are done; ends them if it is left before that."""
+        shown = ""
+        try:
+            for task in tasks:
+                self._submit(task)
+            while self._tasks:
+                monitor.check()
+                step, fraction = deploy_progress.several(self._phases())
+                if step != shown:
+                    shown = step
+                    monitor.step(step, variant=variant, fraction=fraction)
+                ended, _ = futures.wait(
+                    self._tasks, timeout=_POLL_S, return_when=futures.FIRST_COMPLETED
+                )
+                # Results first: an executor that breaks may have some.
+                for future in sorted(ended, key=_has_failed):
+                    self._on_done(future)
+        finally:
+            self._end()
+
+    def _submit(self, task: WayTask) -> None:
+        name = task.way.name
+        self._tries[name] = self._tries.get(name, 0) + 1
+        attempt = f"{name} {self._tries[name]} {time.time_ns()}"
+        given = msgspec.structs.replace(task, scratch=str(self._scratch), attempt=attempt)
+        try:
+            self._tasks[self._executor.submit(run_way, given)] = task
+        except Exception as error:
+            raise _refused(executors.not_taken(error, "the study", AGAIN)) from error
+
+    def _on_done(self, future: futures.Future[DeployWay]) -> None:
+        task = self._tasks.pop(future)
+        phase_file(self._scratch, task.way.name).unlink(missing_ok=True)
+        error = futures.CancelledError() if future.cancelled() else future.exception()
+        if error is None:
+            self._finish(_seen_from_here(future.result()))
+        elif self._tries[task.way.name] < TRIES:
+            # `run_way` raises nothing of the way's: the worker died, or the connection to it.
+            self._submit(task)
+        elif isinstance(error, futures.BrokenExecutor):
+            raise _refused(executors.lost(error, AGAIN))
+        else:
+            problem = executors.lost(error, AGAIN)
+            self._finish(msgspec.structs.replace(task.way, problem=problem))
+
+    def _phases(self) -> dict[str, Phase]:
+        """The ways that run, each with its phase, as far as they are visible."""
+        phases: dict[str, Phase] = {}
+        for task in self._tasks.values():
+            with contextlib.suppress(OSError):
+                text = phase_file(self._scratch, task.way.name).read_text(encoding="utf-8")
+                if text:
+                    phases[task.way.name] = cast(Phase, text)
+        return phases
+
+    def _end(self) -> None:
+        """Withdraws the tasks that are left, ends those that run and keeps what was measured."""
+        # The folder stays: a task that starts only now sees that the file is gone.
+        (self._scratch / RUNNING_FILE).unlink(missing_ok=True)
+        left = [future for future in self._tasks if not future.cancel()]
+        self._tasks.clear()
+        futures.wait(left, timeout=ENDING_S)
+        for future in left:
+            if future.done() and not _has_failed(future):
+                self._finish(_seen_from_here(future.result()))
+
+
+def _has_failed(future: futures.Future[DeployWay]) -> bool:
+    return future.cancelled() or future.exception() is not None
+
+
+def _seen_from_here(way: DeployWay) -> DeployWay:
+    """The way, without its machine if it is this one."""
+    if way.machine.partition(",")[0] == socket.gethostname():
+        way.machine = ""
+    return way
+
+
+def _refused(problem: Problem) -> CompilescopeError:
+    return CompilescopeError(problem.what, problem.why, problem.remedy)
