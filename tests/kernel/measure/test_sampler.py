@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import torch
 from compilescope.analysis.figures.intervals import ratio
+from compilescope.measure import sampler as sampler_module
 from compilescope.measure.call_in_context import Surrounded
 from compilescope.measure.sampler import Sampler, _Series
 from compilescope.measure.stopwatch import HostStopwatch, Reading
@@ -41,7 +42,7 @@ class Machine(HostStopwatch):
 @pytest.fixture
 def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
     """A machine without other load; that of the one that runs the tests widens intervals."""
-    monkeypatch.setattr("compilescope.measure.sampler.competing", lambda timing: False)
+    monkeypatch.setattr(sampler_module, "competing", lambda timing: False)
     return Machine()
 
 
