@@ -154,7 +154,8 @@ def _add_only_input(
 ) -> None:
     """Adds an input whose node torch does not record, if only one node is possible.
 
-    That is the case if a single variable and a single node of the same shape are left.
+    That is the case if a single variable and a single node of the same shape are left, and no view
+    of the node has this shape, too: the variable may hold a copy of the view.
     """
     taken = {sliced.held[variable] for variable in inputs.values()}
     left = [
@@ -163,24 +164,27 @@ def _add_only_input(
         if variable in sliced.held and sliced.held[variable] not in taken
     ]
     nodes = {node.name: node for node in graph.nodes} if graph is not None else {}
-    lacking = sorted(
-        {
-            name
-            for output in outputs.values()
-            for used in (nodes[output].inputs if output in nodes else ())
-            for name in [_viewed_node(used, nodes)]
-            if name not in inputs and nodes[name].shape is not None
-        }
-    )
-    if len(left) == len(lacking) == 1 and sliced.sizes.get(left[0]) == nodes[lacking[0]].shape:
-        inputs[lacking[0]] = left[0]
+    lacking: dict[str, set[str]] = {}
+    for output in outputs.values():
+        for used in nodes[output].inputs if output in nodes else ():
+            *views, name = _views(used, nodes)
+            if name not in inputs and nodes[name].shape is not None:
+                lacking.setdefault(name, set()).update(views)
+    if len(left) == len(lacking) == 1:
+        [(name, views_of_it)] = lacking.items()
+        size = sliced.sizes.get(left[0])
+        may_be_view = any(nodes[view].shape == size for view in views_of_it)
+        if size == nodes[name].shape and not may_be_view:
+            inputs[name] = left[0]
 
 
-def _viewed_node(name: str, nodes: Mapping[str, Node]) -> str:
-    """The node whose memory a node is a view of."""
+def _views(name: str, nodes: Mapping[str, Node]) -> list[str]:
+    """A node, what it is a view of, and so on to the node that has the memory."""
+    names = [name]
     while name in nodes and nodes[name].inputs and _VIEW.search(nodes[name].target):
         name = nodes[name].inputs[0]
-    return name
+        names.append(name)
+    return names
 
 
 _VIEW = re.compile(

@@ -104,6 +104,11 @@ def test_copies_into_another_layout_are_compared() -> None:
     compilation = cs.inspect(convolved, call, run=False).compilation("0/0")
     assert "arg1_1" in compilation.code.buffers.values()
     assert "arg0_1" not in compilation.code.buffers.values()
+    # Nor is it the only value that the kernel may read.
+    call = (torch.randn(8, 8, 5, 5), torch.randn(4, 8, 3, 3))
+    report = cs.inspect(lambda x, weight: convolved(x + 1, weight), call, run=False)
+    program = cs.reproducer(report, kernel="extern_kernels.convolution")
+    assert (program.tried, program.why) == ("ran", ""), program.output
 
 
 @pytest.mark.slow
