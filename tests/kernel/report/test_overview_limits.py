@@ -185,11 +185,14 @@ def test_a_difference_that_exceeds_the_wrapper_is_not_attributed_to_it() -> None
     assert answer is not None
     assert answer.headline == "Yes: 1.15\u00d7 faster per call."
     assert f"{unexplained} 1.15\u00d7 faster" in answer.text
-    # The wrapper takes more than the difference.
-    look(report, "python", wrapper=20.0, launches=10.0, kernels=60.0)
-    answer = overview(report).wrapper
-    assert answer is not None
-    assert unexplained not in answer.text
+    # The wrapper takes more than the difference, or than the least that its interval allows.
+    for spread, wrapper in ((0.01, 20.0), (0.03, 9.0)):
+        report = make_report(spread, eager=100.0, python=90.0, cpp=78.0)
+        look(report, "python", wrapper=wrapper, launches=2.0, kernels=88.0 - wrapper)
+        answer = overview(report).wrapper
+        assert answer is not None
+        assert answer.headline == "Yes: 1.15\u00d7 faster per call."
+        assert unexplained not in answer.text
 
 
 def test_kernels_that_take_most_of_a_call_are_worth_a_study() -> None:

@@ -174,11 +174,12 @@ _TOO_LITTLE = "No: there is too little to save."
 
 
 def _is_unexplained(ratio: Speedup, python: VariantReport) -> bool:
-    """Whether the latencies differ by more than the Python wrapper and its launches take."""
+    """Whether the wrapper and its launches take less than the latencies differ for certain."""
     host = host_time(python, of_backward=False)
     if host is None or not host.with_launches:
         return False
-    return 1 - min(ratio.ratio, 1 / ratio.ratio) > host.us / host.whole_us
+    low, high = ratio.interval or (ratio.ratio, ratio.ratio)
+    return 1 - 1 / max(low, 1 / high) > host.us / host.whole_us
 
 
 def _unexplained(ratio: Speedup, python: VariantReport) -> str:
