@@ -14,6 +14,7 @@ import time
 import types
 import weakref
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -22,10 +23,14 @@ import compilescope as cs
 import psutil
 import pytest
 import torch
+from compilescope.builds.capture_graphs import capture
+from compilescope.isolation.code_swap import CodeCopies
 from compilescope.session.session import Session
+from compilescope.subject.functions import functions_of
+from compilescope.torch_api.dynamo import process_state
 from compilescope.torch_api.dynamo.process_state import compiled_entries
-from compilescope.torch_api.inductor import workers
-from torch._dynamo.convert_frame import register_bytecode_hook
+from compilescope.torch_api.inductor import codegen, workers
+from torch._dynamo.convert_frame import compile_lock, register_bytecode_hook
 from torch._dynamo.symbolic_convert import TensorifyState
 from torch._inductor.codegen.cpp import CppScheduling
 from torch._inductor.graph import GraphLowering
@@ -322,6 +327,43 @@ def test_floats_that_became_constants_do_so_in_no_other_compilation(
     TensorifyState.clear()
     # The epsilon of a layer norm becomes a constant.
     cs.inspect(torch.nn.LayerNorm(4), (torch.randn(2, 4),), variants=variants, run=False)
+    assert TensorifyState.empty()
+
+
+def test_code_generation_in_another_thread_keeps_its_constant_floats(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fn(x: torch.Tensor, eps: float) -> torch.Tensor:
+        return torch.nn.functional.layer_norm(x, (4,), eps=eps)
+
+    args = (torch.randn(2, 4), 1e-5)
+    codes = CodeCopies(functions_of(fn, args, {}))
+    (captured,) = capture(fn, args, {}, cs.Variant(dynamic=True), codes).graphs
+    assert captured.constants
+    begun, may_go_on, copied = threading.Event(), threading.Event(), codegen._copied
+
+    class Lock:
+        def __enter__(self) -> None:
+            may_go_on.set()
+            compile_lock.acquire()
+
+        def __exit__(self, *_: object) -> None:
+            compile_lock.release()
+
+    def copied_later(graph: Any) -> Any:
+        begun.set()
+        assert may_go_on.wait(600)
+        return copied(graph)
+
+    monkeypatch.setattr(codegen, "_copied", copied_later)
+    monkeypatch.setattr(process_state, "compile_lock", Lock())
+    with ThreadPoolExecutor() as pool:
+        generated = pool.submit(codegen.generate, captured, {})
+        assert begun.wait(600)
+        with process_state.isolated():
+            process_state.begin()
+            may_go_on.set()
+            generated.result()
     assert TensorifyState.empty()
 
 

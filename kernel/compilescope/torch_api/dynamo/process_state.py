@@ -4,10 +4,10 @@ Compiling a function leaves marks: cache entries on code objects (which count to
 limit), frame counters, the sizes that automatic dynamic shapes remembers, the names of dynamic
 floats that became constants, metrics. With `isolated` an inspection leaves none of them.
 
-Relies on ``torch._dynamo.convert_frame`` (FRAME_COUNTER, FRAME_COMPILE_COUNTER, bytecode hooks),
-``torch._dynamo.pgo`` (_CODE_STATE, _INIT_CODE_STATE), ``torch._dynamo.eval_frame`` (reset_code,
-cached_backends, _debug_get_cache_entry_list) and ``torch._dynamo.utils`` (counters, metrics,
-CleanupManager, orig_code_map), ``torch._dynamo.symbolic_convert.TensorifyState`` and
+Relies on ``torch._dynamo.convert_frame`` (FRAME_COUNTER, FRAME_COMPILE_COUNTER, compile_lock,
+bytecode hooks), ``torch._dynamo.pgo`` (_CODE_STATE, _INIT_CODE_STATE), ``torch._dynamo.eval_frame``
+(reset_code, cached_backends, _debug_get_cache_entry_list), ``torch._dynamo.utils`` (counters,
+metrics, CleanupManager, orig_code_map), ``torch._dynamo.symbolic_convert.TensorifyState`` and
 ``torch._inductor.metrics`` (its counts and lists). Names that a version lacks are left alone.
 """
 
@@ -24,6 +24,7 @@ from typing import Any
 import torch._dynamo.utils as dynamo_utils
 from torch._C._dynamo.eval_frame import _debug_get_cache_entry_list, reset_code
 from torch._dynamo import convert_frame, eval_frame, pgo
+from torch._dynamo.convert_frame import compile_lock
 from torch._dynamo.symbolic_convert import TensorifyState
 
 from ..trace import log_compile_ids
@@ -64,7 +65,8 @@ def begin() -> None:
     Forgets the sizes seen so far, and which floats became constants.
     """
     log_compile_ids.restart_numbering()
-    TensorifyState.clear()
+    with compile_lock:
+        TensorifyState.clear()
     if hasattr(pgo, "_CODE_STATE"):
         pgo._CODE_STATE = collections.defaultdict(pgo.CodeState)
 
@@ -231,13 +233,16 @@ def _automatic_dynamic() -> Iterator[None]:
 def _constant_floats() -> Iterator[None]:
     """Restores the names of dynamic floats that torch makes constants from now on.
 
-    A later compilation would make floats of the same names constants, too.
+    A later compilation would make floats of the same names constants, too. A thread that generates
+    code sets the names of its own while it holds the lock.
     """
-    before = set(TensorifyState.force_specializations)
+    with compile_lock:
+        before = set(TensorifyState.force_specializations)
     try:
         yield
     finally:
-        TensorifyState.force_specializations = before
+        with compile_lock:
+            TensorifyState.force_specializations = before
 
 
 @contextlib.contextmanager

@@ -226,13 +226,15 @@ def generate(
         Whatever Inductor raises: for an operator without lowering, say. If ``kernels.unlike`` is
         then true, ``kernels`` caused the error, and code generation without them works.
     """
-    before = set(TensorifyState.force_specializations)
-    # torch restarts its analysis if it finds a constant that it did not know of.
-    TensorifyState.force_specializations = set(capture.constants)
-    try:
-        _generate(capture, settings, kernels, other)
-    finally:
-        TensorifyState.force_specializations = before
+    # They are the whole process's: a compilation in another thread has its own.
+    with compile_lock:
+        before = set(TensorifyState.force_specializations)
+        # torch restarts its analysis if it finds a constant that it did not know of.
+        TensorifyState.force_specializations = set(capture.constants)
+        try:
+            _generate(capture, settings, kernels, other)
+        finally:
+            TensorifyState.force_specializations = before
 
 
 def _generate(
