@@ -1,9 +1,12 @@
 """What an inspection keeps when it is repeated: objects, memory, and torch's own tables.
 
     python benchmarks/repeated.py [--times 200] [--run]
+    python benchmarks/repeated.py --flips [--times 100]
 
 Inspects one small module again and again. ``--run`` builds and calls it as well, which takes a C++
-compiler and a few seconds each.
+compiler and a few seconds each. ``--flips`` flips switches of a GPT with two layers instead, as a
+panel does: between the Python wrapper, the C++ wrapper and ``max-autotune-no-cudagraphs``. It
+inspects the GPT again after every five flips, so that code is generated for each switch.
 """
 
 from __future__ import annotations
@@ -14,16 +17,19 @@ import gc
 import linecache
 import sys
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import compilescope as cs
 import torch
+from compilescope.session.session import get_session
+from real_subjects import gpt
 from torch._dynamo import convert_frame
 from torch.fx import graph_module
 
 WARM_UP = 20
-"""Inspections after which torch and Python have loaded and remembered what they need."""
+"""Inspections or flips after which torch and Python have loaded and remembered what they need."""
 
 
 class Kept:
@@ -55,12 +61,37 @@ MODULE = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.LayerNorm(8))
 ARGUMENTS = (torch.randn(4, 8),)
 
 
-def repeat(
-    times: int, *, run: bool, report_progress: Callable[[int], None] = lambda time: None
-) -> None:
-    """Inspects a Linear and a LayerNorm with both wrappers, time after time."""
-    for time in range(1, times + 1):
+FLIPPED = (cs.Variant(cpp_wrapper=True), cs.Variant(mode="max-autotune-no-cudagraphs"))
+"""The first is generated in advance, the second when it is requested."""
+
+
+def inspections(*, run: bool) -> Iterator[None]:
+    """Inspects a Linear and a LayerNorm with both wrappers at each step."""
+    while True:
         cs.inspect(MODULE, ARGUMENTS, run=run)
+        yield
+
+
+def flips() -> Iterator[None]:
+    """Flips a switch of a GPT with two layers at each step."""
+    fn, args = gpt(256)(False, 2)
+    jobs = get_session().panel_jobs
+    with ThreadPoolExecutor(1) as subshell:
+        while True:
+            report = cs.inspect(fn, args, variants=("python",), run=False)
+            for variant in (*FLIPPED, cs.Variant(), *FLIPPED):
+                _, job = subshell.submit(jobs.sources, report.subject.id, variant).result()
+                if job is not None:
+                    job.ended.wait()
+                yield
+
+
+def repeat(
+    steps: Iterator[None], times: int, report_progress: Callable[[int], None] = lambda time: None
+) -> None:
+    """Takes so many steps."""
+    for time in range(1, times + 1):
+        next(steps)
         report_progress(time)
 
 
@@ -72,19 +103,22 @@ def resident_mb() -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--times", type=int, default=200)
+    parser.add_argument("--times", type=int)
     parser.add_argument("--run", action="store_true")
+    parser.add_argument("--flips", action="store_true")
     options = parser.parse_args()
-    repeat(WARM_UP, run=options.run)
+    times = options.times or (100 if options.flips else 200)
+    steps = flips() if options.flips else inspections(run=options.run)
+    repeat(steps, WARM_UP)
     before, memory = Kept(), resident_mb()
-    print(f"{'inspections':>11} {'objects':>9} {'MB':>8}")
+    print(f"{'flips' if options.flips else 'inspections':>11} {'objects':>9} {'MB':>8}")
     print(f"{0:>11} {before.objects:>9} {memory:>8.1f}", flush=True)
 
     def report_progress(time: int) -> None:
-        if time % max(options.times // 10, 1) == 0:
+        if time % max(times // 10, 1) == 0:
             print(f"{time:>11} {Kept().objects:>9} {resident_mb():>8.1f}", flush=True)
 
-    repeat(options.times, run=options.run, report_progress=report_progress)
+    repeat(steps, times, report_progress)
     grown = Kept().since(before)
     print("By kind: " + (", ".join(f"{kind} {more:+}" for kind, more in grown.items()) or "flat"))
 

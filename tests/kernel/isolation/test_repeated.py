@@ -37,7 +37,9 @@ been 550 and is about 10."""
 @pytest.mark.slow
 @torch._dynamo.config.patch(run_gc_after_compile=True)
 def test_inspections_and_switches_that_are_repeated_keep_nothing() -> None:
-    module = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.Sigmoid())
+    # Indices of a shuffle are divided: torch remembers what it concludes from their bounds.
+    shuffle = torch.nn.Sequential(torch.nn.Unflatten(1, (8, 2, 2)), torch.nn.PixelShuffle(2))
+    module = torch.nn.Sequential(torch.nn.Linear(4, 32), shuffle, torch.nn.Sigmoid())
     arguments = (torch.randn(2, 4),)
     session = get_session()
 

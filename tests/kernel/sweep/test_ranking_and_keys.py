@@ -12,6 +12,7 @@ import pytest
 import torch
 from compilescope.analysis.overview.sweep_verdicts import is_candidate, latency_us
 from compilescope.analysis.settings.variant_code import code_of
+from compilescope.processes.executors import not_started
 from compilescope.processes.runner import Ended, Limits
 from compilescope.report import CompileTime, Problem, Timing
 from compilescope.report.measurements.sweeps import Sweep, SweepCell
@@ -19,7 +20,7 @@ from compilescope.report.problem import FAULT
 from compilescope.sweep import cell_ids, ranking
 from compilescope.sweep.run import _lost_cell
 from compilescope.sweep.store import FILE, Store, StoredCell
-from compilescope.sweep.worker import CellTask, _cannot_start, _unfinished
+from compilescope.sweep.worker import CellTask, _unfinished
 from compilescope.torch_api.dynamo import compile_variant
 from hypothesis import given
 from hypothesis import strategies as st
@@ -191,7 +192,7 @@ def test_what_was_ended_is_tried_again_only_with_more() -> None:
 @pytest.mark.parametrize(
     "problem",
     [
-        _cannot_start(OSError(28, "No space left on device")),
+        not_started(OSError(28, "No space left on device"), "sweep again"),
         _lost_cell(cell("a", None, 1.0), RuntimeError("broken")).problem,
         _lost_cell(cell("a", None, 1.0), BrokenProcessPool("a child died")).problem,
         _unfinished(TASK, Ended(how="crashed", exit_code=-9)).problem,

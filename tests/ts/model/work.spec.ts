@@ -113,6 +113,24 @@ describe('The work of a SubjectModel', () => {
       );
     });
 
+    it('requests the report again if the one on its way is older', async () => {
+      await flip({ mode: 'max-autotune' });
+      connection.event.emit({
+        event: 'report_changed',
+        data: { subject: 'f', revision: 2, variant: null }
+      });
+      await connection.answer('add_variant', {
+        name: 'max-autotune',
+        revision: 3,
+        job: null,
+        code: ''
+      });
+      await connection.answer('get_report', report('f', { revision: 2 }));
+      expect(connection.asked.map(({ command }) => command)).toContain(
+        'get_report'
+      );
+    });
+
     it('drops the answer to a setting that was left again', async () => {
       await flip({ mode: 'max-autotune' });
       await flip({ mode: null, fullgraph: true });

@@ -24,6 +24,7 @@ from typing import Any
 from torch._dynamo import convert_frame, guards
 from torch._dynamo import utils as dynamo_utils
 from torch.fx import graph_module
+from torch.fx.experimental import symbolic_shapes
 
 from ..process.patching import patched
 
@@ -31,13 +32,10 @@ _MEMOS = (
     ("torch._dynamo.source", "is_from_skip_guard_source"),
     ("torch._inductor.codecache", "PyCodeCache.stack_frames_for_code"),
     ("torch._inductor.codegen.debug_utils", "DebugPrinterManager._get_debug_filtered_kernel_names"),
-    ("torch.fx.experimental.symbolic_shapes", "ShapeEnv._inner_evaluate_expr"),
-    ("torch.fx.experimental.symbolic_shapes", "ShapeEnv._maybe_evaluate_static"),
-    ("torch.fx.experimental.symbolic_shapes", "ShapeEnv.get_axioms"),
-    ("torch.fx.experimental.symbolic_shapes", "ShapeEnv.replace"),
-    ("torch.fx.experimental.symbolic_shapes", "ShapeEnv.simplify"),
 )
-"""Memos that a compilation adds to. After they are cleared, torch computes their values again."""
+"""Memos that a compilation adds to. After they are cleared, torch computes their values again.
+Those of ``torch.fx.experimental.symbolic_shapes.ShapeEnv`` do, too: all of its memos of methods,
+whose keys hold the environment with all fake tensors of a compilation."""
 
 _TRACKERS = ("input_codes", "output_codes")
 """Trackers in which torch notes what it compiled. Their references are weak, but are never
@@ -126,12 +124,19 @@ def forgotten() -> Iterator[None]:
         for tracker in _TRACKERS:
             seen = getattr(getattr(convert_frame, tracker, None), "seen", [])
             seen[:] = [reference for reference in seen if reference() is not None]
-        for module, path in _MEMOS:
-            memo: Any = sys.modules.get(module)
-            for part in path.split("."):
-                memo = getattr(memo, part, None)
+        for memo in _memos():
             if hasattr(memo, "cache_clear"):
                 memo.cache_clear()
+
+
+def _memos() -> Iterator[Any]:
+    """Functions, some of which are memos."""
+    for module, path in _MEMOS:
+        memo: Any = sys.modules.get(module)
+        for part in path.split("."):
+            memo = getattr(memo, part, None)
+        yield memo
+    yield from vars(symbolic_shapes.ShapeEnv).values()
 
 
 def _metric_edits() -> list[Any]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -47,6 +47,7 @@ def _nodes_of(lowering: Any) -> dict[str, str]:
     nodes: dict[str, str] = {}
     changed: set[str] = set()
     copies: dict[str, str] = {}
+    values = {**lowering.name_to_buffer, **lowering.graph_inputs}
     for name, buffer in lowering.name_to_buffer.items():
         if not hasattr(buffer, "get_origin_node"):
             continue
@@ -57,7 +58,7 @@ def _nodes_of(lowering: Any) -> dict[str, str]:
         node = buffer.get_origin_node()
         if node is not None:
             nodes[name] = node.name
-        if source := _copied(buffer, lowering):
+        if source := _copied(buffer, values):
             copies[name] = source
     # Torch notes no node of a copy into another layout, or none of what is copied.
     for name, source in copies.items():
@@ -72,16 +73,21 @@ def _nodes_of(lowering: Any) -> dict[str, str]:
     return {name: node for name, node in nodes.items() if name not in changed}
 
 
-def _copied(buffer: Any, lowering: Any) -> str:
-    """The buffer or input that a buffer is a copy of, element by element; empty if of none."""
+def _copied(buffer: Any, values: Mapping[str, Any]) -> str:
+    """The buffer or input that a buffer is a copy of, element by element; empty if of none.
+
+    Parameters
+    ----------
+    values
+        The buffers and inputs of the graph, by name.
+    """
     from torch._inductor.ir import Pointwise
 
     data: Any = getattr(buffer, "data", None)
     names = list(buffer.get_read_names()) if isinstance(data, Pointwise) else []
     if len(names) != 1:
         return ""
-    held = {**lowering.name_to_buffer, **lowering.graph_inputs}
-    source: Any = held.get(names[0])
+    source: Any = values.get(names[0])
     if not hasattr(source, "make_loader") or source.get_dtype() != data.dtype:
         return ""
     if list(source.get_size()) != list(data.ranges):
