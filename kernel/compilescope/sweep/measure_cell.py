@@ -25,7 +25,7 @@ from ..subject.functions import functions_of
 from ..subject.pickled_subject import Call
 from ..subject.subject import describe
 from ..torch_api.failures import failures
-from ..torch_api.process import caches, devices
+from ..torch_api.process import caches, device_names
 from .failed_cell import end
 from .memory import Memory
 
@@ -66,9 +66,9 @@ def measure(
         False when it gave up: another process will find the headers.
     """
     subject = describe(*call)
-    cell.arguments, cell.device = subject.arguments, devices.title(subject.device)
+    cell.arguments, cell.device = subject.arguments, device_names.title(subject.device)
     step(WAITING)
-    device.use(devices.identity(subject.device))
+    device.use(device_names.identity(subject.device))
     step("running eager")
     with preserved(*call) as snapshot, quiet():
         in_eager(lambda: call.fn(*call.args, **call.kwargs), snapshot)

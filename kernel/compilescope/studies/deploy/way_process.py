@@ -85,7 +85,7 @@ def main(held: Device | None) -> None:
 
 def _work(inside: ChildProcess, held: Device | None) -> WayResult:
     from ...torch_api.inductor import headers
-    from ...torch_api.process import devices
+    from ...torch_api.process import device_names
 
     header = inside.header
     headers.keep_in(Path(header["caches"]) / "precompiled_headers")
@@ -94,10 +94,10 @@ def _work(inside: ChildProcess, held: Device | None) -> WayResult:
     if held is None:
         return _measure(inside, call)
     inside.step(WAITING)
-    held.use(devices.identity(header["device"]))
+    held.use(device_names.identity(header["device"]))
     with held.alone():
         result = _measure(inside, call)
-    result.device = devices.title(header["device"])
+    result.device = device_names.title(header["device"])
     return result
 
 

@@ -12,8 +12,6 @@ from typing import Any, Literal
 import msgspec
 import torch
 
-from .environment import environment
-
 
 class Properties(msgspec.Struct, kw_only=True):
     """The properties of a GPU as torch reports them, named as in `report.devices.Build`."""
@@ -86,21 +84,3 @@ def first_gpu() -> Properties:
         memory_bytes=properties.total_memory,
         bandwidth_bytes_per_s=2.0 * clock_khz * 1e3 * bus_bits / 8,
     )
-
-
-def title(device: str) -> str:
-    """A device and what it is: ``cuda:0 NVIDIA H100 80GB HBM3``."""
-    if device.startswith("cuda"):
-        return f"{device} {torch.cuda.get_device_name(device)}"
-    return f"{device} {environment().cpu}".strip() if device == "cpu" else device
-
-
-def identity(device: str) -> str:
-    """What tells a device of this machine from the others.
-
-    A GPU's number does not: it counts what a process may see.
-    """
-    if device.startswith("cuda"):
-        uuid = getattr(torch.cuda.get_device_properties(device), "uuid", None)
-        return str(uuid) if uuid is not None else device
-    return device
