@@ -48,5 +48,5 @@ def record_of(event: Event) -> Record:
 def loaded_files() -> list[str]:
     """The files of the imported modules: guards name them in short form."""
     # Other threads may import meanwhile.
-    files = [getattr(module, "__file__", None) for module in list(sys.modules.values())]
+    files = [getattr(module, "__file__", None) for module in sys.modules.copy().values()]
     return [file for file in files if isinstance(file, str)]

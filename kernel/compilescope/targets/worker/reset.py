@@ -63,7 +63,7 @@ class InitialState:
 
 def _files() -> list[str]:
     """The files of the user's modules."""
-    modules = list(sys.modules.values())
+    modules = sys.modules.copy().values()
     return [str(module.__file__) for module in modules if is_user_module(module)]
 
 

@@ -85,7 +85,8 @@ def _replace(function: Callable[..., None], other: Callable[..., None]) -> None:
 
 
 def _torchs_modules() -> Iterator[types.ModuleType]:
-    for name, module in list(sys.modules.items()):
+    # A copy is one step; `list(...)` would let another thread import modules meanwhile.
+    for name, module in sys.modules.copy().items():
         if name.startswith("torch.") and isinstance(module, types.ModuleType):
             yield module
 
