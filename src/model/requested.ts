@@ -115,7 +115,7 @@ export class RequestedVariants {
   jobEnded(job: JobState, report: ReportSummary | null): void {
     const { switches } = this._options;
     const { requested } = switches;
-    const isOwn = switches.jobEnded(job.id);
+    const isOwn = switches.jobEnded(job);
     if (isOwn && job.state !== 'done') {
       this._unfinished = { job: job.id, variant: requested };
       this._name = null;

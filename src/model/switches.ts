@@ -1,4 +1,4 @@
-import type { AddVariantResult, Variant } from '../protocol/types';
+import type { AddVariantResult, JobState, Variant } from '../protocol/types';
 import { DEFAULT_VARIANT, isSameVariant } from './variants';
 
 /**
@@ -53,12 +53,17 @@ export class Switches {
 
   /**
    * Told that a job has ended: if it was to make the requested variant, that is
-   * over, well or not.
+   * over, well or not, unless the variant has to be requested again.
    *
-   * @returns Whether it was.
+   * @returns Whether it is over.
    */
-  jobEnded(id: string): boolean {
+  jobEnded({ id, again }: JobState): boolean {
     const isOwn = this._pending?.job === id;
+    if (isOwn && again) {
+      this._pending = { job: null, timer: 0 };
+      void this._ask(this._pending);
+      return false;
+    }
     if (isOwn) {
       this._stop();
       this._options.onChange();

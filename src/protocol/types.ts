@@ -1413,6 +1413,7 @@ export interface JobState {
   error: Problem | null;
   kind: 'build' | 'measure' | 'reproduce' | 'study';
   aside: boolean;
+  again: boolean;
   elapsed_s: number;
   time_words: [number, string][];
 }

@@ -103,6 +103,7 @@ def capture(
     *,
     within: Callable[[], AbstractContextManager[Any]] | None = None,
     explain: Callable[[BaseException], Problem] = failures.explain,
+    traces_only: bool = False,
 ) -> Captured:
     """Runs as much of the subject as its graphs depend on; the caller restores its state.
 
@@ -114,6 +115,8 @@ def capture(
         Makes a context in which the graphs run; the code between them runs outside of it.
     explain
         Turns an exception into a problem.
+    traces_only
+        Whether no graph runs: the call is known to succeed, and its tensors have no data.
     """
     captured = Captured(
         context=contextvars.copy_context(), off=turned_off(), problem=other_backend()
@@ -142,6 +145,7 @@ def capture(
                     captured.fault,
                     within,
                     marks_sizes=uses_aot_autograd(variant.backend),
+                    traces_only=traces_only,
                 ),
                 settings=guard_filter(variant) or None,
                 dynamic=variant.dynamic,

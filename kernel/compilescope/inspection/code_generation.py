@@ -7,8 +7,9 @@ from typing import Any
 
 import msgspec
 
+from ..builds import code_reports
 from ..builds.aot_compiled import is_aot_compiled
-from ..builds.capture_graphs import capture
+from ..builds.capture_graphs import Captured, capture
 from ..builds.sources import generates, is_pregenerated
 from ..builds.subject_error import CALL_ERRORS
 from ..guards.kept_guards import EvaluableGuards
@@ -19,10 +20,10 @@ from ..progress.progress import Monitor
 from ..report import VariantReport
 from ..report.problem import Problem
 from ..report.variant import Variant
-from ..targets import target_variants
+from ..report.what_if import WhatIf
+from ..targets import local_sources, target_variants
 from ..torch_api.failures import failures
 from ..torch_api.trace.aot_compiled import AotCompiled
-from . import code_reports
 from .captures import Captures
 
 
@@ -65,6 +66,8 @@ class CodeGeneration:
         self._has_worked = has_worked
         self._captures = Captures()
         self._version = code_copies.version
+        self._needs_kernel = False
+        """Whether another process could not generate code for this call."""
 
     def is_aot_compiled(self, variant: Variant) -> bool:
         """Whether the subject is a result of ``aot_compile``, which cannot be rebuilt."""
@@ -83,6 +86,59 @@ class CodeGeneration:
         if self._version != self._code_copies.version:
             self._version = self._code_copies.version
             self._captures = Captures()
+            self._needs_kernel = False
+
+    def may_generate_elsewhere(self, variant: Variant) -> bool:
+        """Whether `generate_elsewhere` may succeed for a variant that has no capture."""
+        is_inductors = runs_here(variant) and generates(variant)
+        return is_inductors and not self._needs_kernel and self._traceable() is not None
+
+    def generate_elsewhere(
+        self, name: str, variant: Variant, monitor: Monitor
+    ) -> VariantReport | None:
+        """Generates the code of a variant in another process; None if it needs a capture here.
+
+        Raises
+        ------
+        Cancelled
+            The monitor was canceled.
+        """
+        known = self._traceable()
+        if known is None:
+            return None
+        report = local_sources.generate(self._shipment, known, name, variant, monitor)
+        self._needs_kernel = report is None
+        return report
+
+    def ask_elsewhere(
+        self, subject: str, variant: VariantReport, args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> WhatIf | None:
+        """Evaluates the guards of a variant that `generate_elsewhere` generated; None for others.
+
+        Raises
+        ------
+        CompilescopeError
+            The arguments do not fit, or the guards cannot be evaluated in another process.
+        """
+        known = self._traceable()
+        requested = variant.requested
+        if (
+            known is None
+            or variant.stage != "sources"
+            or not self.may_generate_elsewhere(requested)
+        ):
+            return None
+        return local_sources.what_if(self._shipment, known, subject, variant, args, kwargs)
+
+    def _traceable(self) -> tuple[Variant, Captured] | None:
+        """A capture with which other processes compare theirs, and its variant."""
+        if self._compiled is not None:
+            return None
+        self._drop_outdated()
+        for variant, captured in self._captures.all():
+            if generates(variant) and local_sources.may_generate(captured):
+                return variant, captured
+        return None
 
     def capture(self, variant: Variant, monitor: Monitor) -> Sequence[str]:
         """Runs the subject under Dynamo; returns the state that could not be restored."""

@@ -156,6 +156,28 @@ class Inspection:
                 unsaved = self._generation.capture(variant, monitor)
                 report_updates.note_unsaved(self.report, unsaved)
 
+    def may_generate_elsewhere(self, variant: Variant) -> bool:
+        """Whether `generate_elsewhere` may succeed for a variant that has no capture."""
+        return self._generation.may_generate_elsewhere(variant)
+
+    @in_separate_context
+    def generate_elsewhere(self, variants: Mapping[str, Variant], monitor: Monitor) -> bool:
+        """Generates the sources of variants without a capture in another process.
+
+        It runs nothing of the subject in this process, so a cell may run meanwhile.
+
+        Returns
+        -------
+        bool
+            False if one of them needs a capture, which calls the subject.
+        """
+        for name, variant in variants.items():
+            result = self._generation.generate_elsewhere(name, variant, monitor)
+            if result is None:
+                return False
+            self.results.put_generated(result, lambda: None)
+        return True
+
     def compile_workers(self, variants: Mapping[str, Variant]) -> AbstractContextManager[None]:
         """Starts torch's compile workers if these variants need them early.
 
@@ -475,7 +497,12 @@ class Inspection:
                 "What aot_compile returned raises an error if its guards fail.",
                 "Ask about another variant, or inspect it with that call's arguments.",
             )
-        return self._questions.ask(self.report.variant(variant), args, kwargs)
+        asked = self.report.variant(variant)
+        if not self._questions.has(variant):
+            answer = self._generation.ask_elsewhere(self.report.subject.name, asked, args, kwargs)
+            if answer is not None:
+                return answer
+        return self._questions.ask(asked, args, kwargs)
 
     def has_guards(self, variant: str) -> bool:
         """Whether `ask` can answer for a variant."""

@@ -74,19 +74,30 @@ def is_aside(requested: Mapping[str, Variant]) -> bool:
 
 def carry_out_aside(
     work: Work, inspection: Inspection, requested: Mapping[str, Variant], monitor: Monitor
-) -> None:
+) -> bool:
     """Does work that calls no user code, in any thread, even while a cell runs.
 
     That is all work on variants for targets, and generating the sources of others that have a
-    capture.
+    capture, or for which another process can capture the graphs.
+
+    Returns
+    -------
+    bool
+        False if a variant needs a capture first, which calls the subject: see `prepare`.
     """
     known = {variant.name for variant in inspection.report.variants if variant.stage != "failed"}
     new = {name: variant for name, variant in requested.items() if name not in known}
     try:
         new = new if work.kind != "build" or work.build else dict(requested)
+        elsewhere = {
+            name: variant for name, variant in new.items() if not inspection.has_capture(variant)
+        }
+        here = {name: variant for name, variant in new.items() if name not in elsewhere}
+        if elsewhere and not inspection.generate_elsewhere(elsewhere, monitor):
+            return False
         # A target's code is generated in another process, which needs no lock of this one.
-        with responsive(), nullcontext() if is_aside(new) else generating(monitor):
-            inspection.generate(new, monitor)
+        with responsive(), nullcontext() if is_aside(here) else generating(monitor):
+            inspection.generate(here, monitor)
         if work.kind == "study":
             inspection.study(list(requested), work.studies, monitor, options=dict(work.options))
         elif work.build:
@@ -95,6 +106,7 @@ def carry_out_aside(
         raise
     except Exception as error:  # noqa: BLE001 - what the report has by now is not lost
         inspection.results.fault(error)
+    return True
 
 
 def prepare(inspection: Inspection, requested: Mapping[str, Variant], monitor: Monitor) -> bool:

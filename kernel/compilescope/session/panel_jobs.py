@@ -47,18 +47,20 @@ class PanelJobs:
     def sources(self, subject: str, variant: Variant) -> tuple[str, Job | None]:
         """Generates a variant's sources in the background; takes no longer than `PATIENCE_S`.
 
-        If a capture exists or the variant is for a target, a separate thread generates them, even
-        while a cell runs. Otherwise a job for the main thread (`run_pending`) makes a new capture,
-        which calls the subject, and a thread generates the code. If called on the main thread (in a
-        kernel without subshells), the job does all of it there: a thread would overlap the user's
-        next cell, and could not be interrupted. May be called from any thread.
+        If a capture exists, the variant is for a target, or another process can make the capture, a
+        separate thread generates them, even while a cell runs. Otherwise a job for the main thread
+        (`run_pending`) makes a new capture, which calls the subject, and a thread generates the
+        code. If called on the main thread (in a kernel without subshells), the job generates code
+        of this process there: a thread would overlap the user's next cell, and could not be
+        interrupted. May be called from any thread.
 
         Returns
         -------
         str
             The variant's name in the report.
         Job or None
-            The job; None when the sources are in the report.
+            The job; None when the sources are in the report. If it ends with ``again``, the sources
+            have to be requested again.
         """
         variant = names.checked(variant)
         is_main = threading.current_thread() is threading.main_thread()
@@ -70,7 +72,7 @@ class PanelJobs:
             if before is not None and before.stage != "failed":
                 return name, None
             requested = {name: variant}
-            if not is_aside(requested) and (is_main or not inspection.has_capture(variant)):
+            if _needs_main_thread(inspection, variant, is_main=is_main):
                 job = self._jobs.queue(
                     subject, [name], Work(build=False), requested, may_leave=not is_main
                 )
@@ -78,7 +80,7 @@ class PanelJobs:
             job, is_new = self._start_in_thread(inspection, requested, Work(build=False))
             if not job.ended.wait(max(0.0, end - time.monotonic())):
                 return name, job
-            if self._subjects.inspections.get(subject) is not inspection:
+            if job.again or self._subjects.inspections.get(subject) is not inspection:
                 continue  # the cell ran again meanwhile, which cancels the job
             now = find(inspection.report, name)
             if job.state == "done" and now is not None and now is not before:
@@ -192,7 +194,7 @@ class PanelJobs:
         def do() -> None:
             # A cancel may arrive just after the work has ended; the job's state shows that.
             with suppress(KeyboardInterrupt), self._jobs.running(job) as monitor:
-                carry_out_aside(job.work, inspection, requested, monitor)
+                job.again = not carry_out_aside(job.work, inspection, requested, monitor)
 
         threading.Thread(target=do, name=f"compilescope-{job.id}", daemon=True).start()
 
@@ -221,3 +223,12 @@ class PanelJobs:
                 continue  # the job's state shows it; the panel requested it
             if job in self._jobs.aside:
                 self._start_aside(job, inspection, requested)
+
+
+def _needs_main_thread(inspection: Inspection, variant: Variant, *, is_main: bool) -> bool:
+    """Whether a job for sources belongs on the main thread; it is requested there if `is_main`."""
+    if variant.target is not None:
+        return False
+    if inspection.has_capture(variant):
+        return is_main
+    return not inspection.may_generate_elsewhere(variant)

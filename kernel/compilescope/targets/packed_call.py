@@ -53,7 +53,7 @@ class _Packed(msgspec.Struct, kw_only=True):
 
 
 def pack(
-    fn: Callable[..., Any],
+    fn: Callable[..., Any] | None,
     args: Sequence[Any],
     kwargs: Mapping[str, Any],
     modes: Sequence[Any],
@@ -64,6 +64,8 @@ def pack(
 
     Parameters
     ----------
+    fn
+        None: only arguments.
     modes
         torch's, as `SavedModes.now` gave them.
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 from torch.nn.parameter import UninitializedTensorMixin  # type: ignore[attr-defined]
 
 from ..report.errors import CompilescopeError
 from ..torch_api.operators import tensors
+
+if TYPE_CHECKING:
+    from .worker.world import World
 
 
 class PlainTensor(NamedTuple):
@@ -120,7 +123,7 @@ class Rebuilding:
         Memory that several tensors are in → its size.
     """
 
-    def __init__(self, world: Any, moves: bool, shared: dict[int, int]) -> None:
+    def __init__(self, world: World, moves: bool, shared: dict[int, int]) -> None:
         self._world = world
         self._moves = moves
         self._shared = shared
@@ -128,10 +131,7 @@ class Rebuilding:
 
     def device(self, name: str) -> torch.device:
         """The device that one of the subject's is there."""
-        kind, _, index = name.partition(":")
-        if kind in ("cpu", "meta") and not self._moves:
-            return torch.device(name)
-        return torch.device("cuda", 0) if index else torch.device("cuda")
+        return self._world.device(name, moves=self._moves)
 
     def tensor(self, described: PlainTensor | View | SubclassTensor) -> torch.Tensor:
         """A tensor without data."""

@@ -60,6 +60,26 @@ class Shipment:
                 self._packed = self._context.copy().run(self._pack)
             return self._packed
 
+    def packed_now(self) -> bytes:
+        """As `packed`, with the objects as they are now.
+
+        Raises
+        ------
+        CompilescopeError
+            It cannot travel.
+        """
+        return self._context.copy().run(self._pack)
+
+    def packed_arguments(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bytes:
+        """The arguments of another call, packed like this one.
+
+        Raises
+        ------
+        CompilescopeError
+            They cannot travel.
+        """
+        return self._context.copy().run(packed_call.pack, None, args, kwargs, self._modes)
+
     def _pack(self) -> bytes:
         return packed_call.pack(*self._call, self._modes)
 
@@ -87,7 +107,7 @@ def generate(
     try:
         device = known_devices.find(variant.target or "")
         _warm_coming(pool, variants, name)
-        request = SourcesRequest(name=name, variant=_pickled(variant), call=shipment.packed())
+        request = SourcesRequest(name=name, variant=pickled(variant), call=shipment.packed())
         payload = msgspec.msgpack.encode(request)
         answer = pool.ask(variant.target or "", "sources", payload, monitor)
     except CompilescopeError as error:
@@ -150,9 +170,16 @@ def _report(
     return report
 
 
-def _pickled(variant: Variant) -> bytes:
+def pickled(variants: object) -> bytes:
+    """A variant, or several, for another process, which reads them with ``pickle.loads``.
+
+    Raises
+    ------
+    CompilescopeError
+        An option cannot be pickled.
+    """
     try:
-        return bytes(cloudpickle.dumps(variant))
+        return bytes(cloudpickle.dumps(variants))
     except Exception as error:
         raise CompilescopeError(
             "The variant's options cannot be sent to the target's process.",

@@ -10,8 +10,9 @@ import msgspec
 from ..report.devices import Device
 from ..report.problem import Problem
 
-Role = Literal["compiler", "interpreter"]
-"""compiler: it has become the target's world. interpreter: it runs Triton's kernels on the CPU."""
+Role = Literal["compiler", "local", "interpreter"]
+"""compiler: it emulates a target. local: it generates code for this machine. interpreter: it runs
+Triton's kernels on the CPU."""
 
 _LENGTH = struct.Struct(">Q")
 
@@ -19,8 +20,9 @@ _LENGTH = struct.Struct(">Q")
 class Enter(msgspec.Struct, tag=True, kw_only=True):
     """The first message: what the process is to become."""
 
+    role: Role
     device: Device | None = None
-    """None for an interpreter, which serves every target."""
+    """The target of a compiler."""
 
 
 class Question(msgspec.Struct, tag=True, kw_only=True):

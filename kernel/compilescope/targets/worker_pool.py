@@ -51,11 +51,11 @@ class WorkerPool:
         Parameters
         ----------
         target
-            Its name; for an interpreter it makes no difference.
+            Its name; of a compiler.
         monitor
             Told the steps that the process takes. Once canceled, the process is ended.
         role
-            compiler: in the target's world. interpreter: where Triton's kernels run on the CPU.
+            What the process does: see `wire.Role`.
 
         Raises
         ------
@@ -64,7 +64,7 @@ class WorkerPool:
         Cancelled
             The monitor was canceled.
         """
-        if reason := known_devices.unavailable():
+        if role != "local" and (reason := known_devices.unavailable()):
             raise CompilescopeError("Nothing can be generated for a target here.", reason)
         device = known_devices.find(target) if role == "compiler" else None
         question = Question(
@@ -82,7 +82,7 @@ class WorkerPool:
                 if worker.is_over:
                     continue
                 if not worker.has_answered:
-                    monitor.step(f"starting the process for {device.name if device else 'checks'}")
+                    monitor.step(f"starting the process for {worker.purpose}")
                 try:
                     return worker.ask(question, monitor.step, lambda: monitor.cancelled)
                 except Restart:
@@ -105,7 +105,7 @@ class WorkerPool:
             self._worker(target, "compiler", known_devices.find(target))
 
     def pids(self) -> dict[str, int]:
-        """Target → the process that serves it, those alive."""
+        """Target, or role of another process → the process that serves it, those alive."""
         with self._lock:
             return {
                 key[0]: worker_process.pid
@@ -122,7 +122,7 @@ class WorkerPool:
 
     def _worker(self, target: str, role: Role, device: Device | None) -> WorkerProcess:
         """The process that serves, a new one if there is none."""
-        key = (known_devices.normalized(target) if role == "compiler" else "", role)
+        key = (known_devices.normalized(target) if role == "compiler" else role, role)
         superfluous = []
         with self._lock:
             worker = self._workers.get(key)
@@ -193,10 +193,9 @@ def _turn(worker: WorkerProcess, monitor: Monitor) -> Iterator[None]:
 
 def _gone(worker: WorkerProcess) -> CompilescopeError:
     how, errors = worker.last_words()
-    title = worker.device.name if worker.device is not None else "checks"
     last = next((line.strip() for line in reversed(errors.splitlines()) if line.strip()), "")
     error = CompilescopeError(
-        f"The process for {title} ended during its work: {how}.",
+        f"The process for {worker.purpose} ended during its work: {how}.",
         f"Its last output: {last}" if last else "It wrote no output.",
         "Try again: a new process is started. Your kernel is not affected.",
     )

@@ -28,6 +28,9 @@ _HIDDEN = {"CUDA_VISIBLE_DEVICES": "", "HIP_VISIBLE_DEVICES": "", "ROCR_VISIBLE_
 """Hides this machine's GPUs: the worker only emulates the target, even if it is the same GPU."""
 
 
+_PURPOSES: Mapping[Role, str] = {"interpreter": "checks", "local": "this machine's code"}
+
+
 class ProcessEnded(Exception):  # noqa: N818 - the caller says what it means
     """The process ended by itself."""
 
@@ -42,13 +45,14 @@ class WorkerProcess:
     Parameters
     ----------
     device
-        What it becomes; None for an interpreter.
+        What a compiler emulates.
     caches
         Where torch's and Triton's caches of the process are.
     """
 
     def __init__(self, role: Role, device: Device | None, caches: Path) -> None:
         self.lock = threading.Lock()
+        self._role = role
         self.device = device
         self.has_answered = False
         """Whether it was asked before: it did not end in becoming what it is."""
@@ -69,7 +73,12 @@ class WorkerProcess:
             target=self._read, name="compilescope-target-answers", daemon=True
         )
         self._reader.start()
-        self._send(Enter(device=device))
+        self._send(Enter(role=role, device=device))
+
+    @property
+    def purpose(self) -> str:
+        """What the process is for, in words."""
+        return self.device.name if self.device is not None else _PURPOSES[self._role]
 
     @property
     def pid(self) -> int:
@@ -170,13 +179,15 @@ class WorkerProcess:
 
 def _environment(role: Role, caches: Path) -> Mapping[str, str]:
     variables = {name: value for name, value in os.environ.items() if name not in _UNSET_VARIABLES}
+    variables["PYTHONPATH"] = os.pathsep.join(runner.import_path(runner.search_path()))
+    if role == "local":  # as in the kernel
+        return variables
     variables |= {
         **_HIDDEN,
         "TORCHINDUCTOR_CACHE_DIR": str(caches),
         "TRITON_CACHE_DIR": str(caches / "triton"),
         # Nothing is built there that would be worth a pool of processes, which takes seconds.
         "TORCHINDUCTOR_COMPILE_THREADS": "1",
-        "PYTHONPATH": os.pathsep.join(runner.import_path(runner.search_path())),
     }
     if role == "interpreter":
         variables["TRITON_INTERPRET"] = "1"

@@ -162,6 +162,7 @@ class Looked:
         return Checkup(checks=[check], environment="torch 2.13.0")
 
 
+@pytest.mark.usefixtures("captured_in_kernel")
 def test_every_command_is_answered_as_both_ends_expect(
     endpoints: Endpoints, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -371,6 +372,7 @@ def test_options_that_are_not_json_go_as_text(endpoints: Endpoints, session: Ses
     assert first["requested"]["options"] == {"post_grad_custom_pre_pass": "<built-in function len>"}
 
 
+@pytest.mark.usefixtures("captured_in_kernel")
 def test_the_start_expression_runs_the_queue(
     manager: CommManager, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -24,7 +24,7 @@ from compilescope.session.session import Session
 from .. import subjects
 from .session_support import CPP, Notices, X, in_thread, inspected
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("captured_in_kernel")]
 
 
 def sourced(session: Session, subject: str, variant: cs.Variant) -> tuple[str, Job | None]:

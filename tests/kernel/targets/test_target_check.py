@@ -273,7 +273,7 @@ def test_an_interpreter_that_is_killed_is_told_and_replaced() -> None:
 
     def kill(now: Progress) -> None:
         if "under Triton's interpreter" in now.step:
-            os.kill(shared_pool().pids()[""], signal.SIGKILL)
+            os.kill(shared_pool().pids()["interpreter"], signal.SIGKILL)
 
     monitor = Monitor(kill)
     # It is ended in the middle of something that it would be at for long.

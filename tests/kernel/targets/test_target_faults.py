@@ -60,7 +60,7 @@ def test_a_process_that_died_with_a_message_unread_is_ended() -> None:
     process.wait()
     assert process.stdin is not None
     with pytest.raises(BrokenPipeError):
-        write(process.stdin, Enter(device=None))
+        write(process.stdin, Enter(role="interpreter"))
     runner.end(process)
     assert process.stdin.closed
 

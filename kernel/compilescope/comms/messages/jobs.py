@@ -25,6 +25,8 @@ class JobState(Message):
     aside: bool = False
     """Whether it runs outside the main thread. It stops by itself when it is canceled; an
     interrupt would hit the user's cell."""
+    again: bool = False
+    """Whether it has ended because its variant needs the main thread: request that again."""
     elapsed_s: float = 0.0
     """How long it had waited or run when this was sent."""
     time_words: list[tuple[float, str]] = []

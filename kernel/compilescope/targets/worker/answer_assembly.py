@@ -124,8 +124,8 @@ class _Assembly:
         for kernel in self._kernels:
             self._load(kernel)
         if self._jobs:
-            assert self._world.device.build is not None, "a target has one"
-            assembly.prepare(self._world.device.build)
+            assert self._world.target.build is not None, "a target has one"
+            assembly.prepare(self._world.target.build)
         is_new = bool(self._jobs)
         # One more than there are cores: the last of an odd number would have all but one idle.
         forks.run(self._jobs, _work, self._done, at_most=len(os.sched_getaffinity(0)) + 1)
@@ -175,8 +175,8 @@ class _Assembly:
         self, loaded: assembly.Loaded, assembled: list[Assembled]
     ) -> list[Any]:
         """What torch would try next, after these."""
-        assert self._world.device.build is not None, "a target has one"
-        room = self._world.device.build.shared_per_block_bytes
+        assert self._world.target.build is not None, "a target has one"
+        room = self._world.target.build.shared_per_block_bytes
         taken = [result.resources["shared_bytes"] for result in assembled if not result.why]
         if taken and min(taken) > room:
             return assembly.unpipelined(loaded)

@@ -20,7 +20,7 @@ from ...torch_api.inductor.autotuning import logging_autotuning
 from ...torch_api.targets.described_graphs import LoweredGraph, collecting
 from .. import packed_call
 from ..check_request import GraphsReply, GraphsRequest
-from .answer_sources import captured_for
+from .captured_calls import captured_for
 from .pretend_device import PretendDevice
 
 
@@ -29,7 +29,7 @@ def answer(world: PretendDevice, payload: bytes, step: Callable[[str], None]) ->
     request = msgspec.msgpack.decode(payload, type=GraphsRequest)
     variant: Variant = pickle.loads(request.variant)
     packed_call.put_in_force(request.call)
-    captured = captured_for(world, request.call, variant, step)
+    captured = captured_for(world, request.call, variant, step).captured
     step("generating the Python wrapper")
     with gc_disabled():
         graphs = captured.context.copy().run(_generate, captured, variant, world)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import pickle
 from collections.abc import Callable
 
@@ -10,21 +9,14 @@ import msgspec
 
 from ...analysis.target.decisions import add_choices
 from ...builds import sources
-from ...builds.capture_graphs import Captured, Key, capture, key_of
 from ...builds.compile_warnings import remarks
-from ...isolation.code_swap import CodeCopies
 from ...report.variant import Variant
-from ...subject.functions import functions_of
 from ...torch_api.dynamo import compile_variant
 from ...torch_api.targets.failures import of_absence
 from .. import packed_call
 from ..sources_request import SourcesReply, SourcesRequest
+from .captured_calls import captured_for
 from .pretend_device import PretendDevice
-
-_MAX_CAPTURES = 4
-"""Captures that are kept: the next variant of the same call needs no other."""
-
-_captures: dict[tuple[str, Key], Captured] = {}
 
 
 def answer(world: PretendDevice, payload: bytes, step: Callable[[str], None]) -> bytes:
@@ -33,12 +25,12 @@ def answer(world: PretendDevice, payload: bytes, step: Callable[[str], None]) ->
     variant: Variant = pickle.loads(request.variant)
     # Also where the capture is there already: torch's settings count for the code too.
     packed_call.put_in_force(request.call)
-    captured = captured_for(world, request.call, variant, step)
+    captured = captured_for(world, request.call, variant, step).captured
     step("generating code")
     generated = sources.generate(captured, request.name, variant, world.settings())
-    assert world.device.build is not None, "else it would be no target"
+    assert world.target.build is not None, "else it would be no target"
     for compilation in generated.compilations:
-        add_choices(compilation, world.device.build)
+        add_choices(compilation, world.target.build)
     problems = generated.problems
     if captured.problem is not None:
         problems.insert(0, of_absence(captured.problem))
@@ -57,28 +49,3 @@ def answer(world: PretendDevice, payload: bytes, step: Callable[[str], None]) ->
         else {},
     )
     return msgspec.msgpack.encode(response)
-
-
-def captured_for(
-    world: PretendDevice, call: bytes, variant: Variant, step: Callable[[str], None]
-) -> Captured:
-    """The subject's graphs; nothing runs but Dynamo, on tensors without data."""
-    key = hashlib.sha256(call).hexdigest(), key_of(variant)
-    captured = _captures.pop(key, None)
-    if captured is None:
-        step("running the subject under Dynamo")
-        call_parts = packed_call.unpack(call, world)
-        code_copies = CodeCopies(functions_of(call_parts.fn, call_parts.args, call_parts.kwargs))
-        # So that what a graph makes on the device takes no memory either.
-        captured = capture(
-            call_parts.fn,
-            call_parts.args,
-            call_parts.kwargs,
-            variant,
-            code_copies,
-            within=lambda: world.mode,
-        )
-    _captures[key] = captured
-    for oldest in list(_captures)[:-_MAX_CAPTURES]:
-        del _captures[oldest]
-    return captured

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import AbstractContextManager
 from typing import Any
 
 import torch
@@ -11,20 +9,21 @@ import torch
 from ...report.devices import Device
 from ...torch_api.targets import device as target_device
 from ...torch_api.targets import runtime, tensors
+from .world import World
 
 
-class PretendDevice:
+class PretendDevice(World):
     """A torch without a GPU that believes it has one; it cannot be left again.
 
     Attributes
     ----------
-    device
+    target
         The GPU.
     """
 
-    def __init__(self, device: Device, mode: Any) -> None:
-        self.device = device
-        self._mode = mode
+    def __init__(self, target: Device, mode: Any) -> None:
+        super().__init__(mode)
+        self.target = target
 
     @classmethod
     def enter(cls, device: Device) -> PretendDevice:
@@ -44,37 +43,12 @@ class PretendDevice:
         choices.decide_by_rule(device.build)
         return cls(device, tensors.fake_mode())
 
-    @property
-    def mode(self) -> AbstractContextManager[Any]:
-        """In it torch makes tensors without data, on the target's device too."""
-        return self._mode  # type: ignore[no-any-return]
-
-    def storage(self, nbytes: int, device: str = "cuda") -> torch.UntypedStorage:
-        """Memory that is not there, for tensors that share it."""
-        return tensors.storage(self._mode, nbytes, device)
-
-    def tensor(
-        self,
-        size: Sequence[int],
-        stride: Sequence[int],
-        dtype: torch.dtype,
-        *,
-        device: str = "cuda",
-        requires_grad: bool = False,
-        storage: torch.UntypedStorage | None = None,
-        offset: int = 0,
-    ) -> torch.Tensor:
-        """A tensor without data, in memory of its own or in that of others."""
-        return tensors.tensor(
-            self._mode,
-            size,
-            stride,
-            dtype,
-            device=device,
-            requires_grad=requires_grad,
-            storage=storage,
-            offset=offset,
-        )
+    def device(self, name: str, *, moves: bool) -> torch.device:
+        """The emulated GPU, except for what stays on the CPU."""
+        kind, _, index = name.partition(":")
+        if kind in ("cpu", "meta") and not moves:
+            return torch.device(name)
+        return torch.device("cuda", 0) if index else torch.device("cuda")
 
     def settings(self) -> dict[str, Any]:
         """Inductor's settings for every compilation here: nothing may be measured."""

@@ -74,10 +74,15 @@ class Worker:
             self._clean.restore()
 
     def _enter(self, first: Enter) -> None:
-        if first.device is not None:
+        if first.role == "compiler":
             from .pretend_device import PretendDevice
 
+            assert first.device is not None, "it emulates a device"
             self._world = PretendDevice.enter(first.device)
+        elif first.role == "local":
+            from .world import ThisMachine
+
+            self._world = ThisMachine()
 
         # Loads torch, which has to find the world as it is.
         from .reset import InitialState

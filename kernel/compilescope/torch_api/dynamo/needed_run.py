@@ -39,14 +39,21 @@ def call(compiled: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str,
         return
 
 
-def ending(graph: fx.GraphModule) -> Callable[..., Any] | None:
+def ending(graph: fx.GraphModule, *, succeeds: bool = False) -> Callable[..., Any] | None:
     """What to run in place of a graph before the call ends; None if the whole graph must run.
 
     Ask in the backend, while Dynamo compiles the frame.
+
+    Parameters
+    ----------
+    succeeds
+        Whether the graph is known to succeed: then none of its operations has to run.
     """
     reason = getattr(graph, "compile_subgraph_reason", None)
     if reason is None or reason.graph_break or not _is_whole_call():
         return None
+    if succeeds:
+        return _end
     if torch.are_deterministic_algorithms_enabled():  # more operations may raise
         return None
     nodes = list(graph.graph.nodes)
@@ -61,6 +68,10 @@ def ending(graph: fx.GraphModule) -> Callable[..., Any] | None:
         raise _EndedError
 
     return run
+
+
+def _end(*_: Any) -> None:
+    raise _EndedError
 
 
 def _is_whole_call() -> bool:

@@ -109,6 +109,9 @@ class CapturingBackend:
     marks_sizes
         Whether the dynamic sizes of results are marked as AOTAutograd marks them, which changes
         the symbols of the code after a graph break.
+    traces_only
+        Whether no graph runs, because the tensors have no data. A call that needs a graph's results
+        then fails with `ValuesNeededError`.
     """
 
     compiler_name = "compilescope"
@@ -120,7 +123,9 @@ class CapturingBackend:
         within: Callable[[], contextlib.AbstractContextManager[Any]] | None = None,
         *,
         marks_sizes: bool = True,
+        traces_only: bool = False,
     ) -> None:
+        self._traces_only = traces_only
         self._captured = captured
         self._failed = failed
         self._within = within
@@ -137,6 +142,8 @@ class CapturingBackend:
             raise
         except Exception as error:  # noqa: BLE001 - compilescope's own; the subject's call goes on
             self._failed(error)
+        if self._traces_only:
+            return needed_run.ending(graph, succeeds=True) or _refuse_to_run
         within = self._within
         if within is None and (early := needed_run.ending(graph)) is not None:
             return early
@@ -193,6 +200,14 @@ class CapturingBackend:
             _settle_floats(capture)
         self._captured(capture)
         return fakes
+
+
+class ValuesNeededError(Exception):
+    """A call needs the results of a graph that cannot run."""
+
+
+def _refuse_to_run(*_: Any) -> None:
+    raise ValuesNeededError("The call needs the results of a graph.")
 
 
 def _tracked_fakes(fake_mode: Any) -> list[Any]:

@@ -9,10 +9,9 @@ from typing import Any
 import msgspec
 import pytest
 import torch
-from compilescope.builds import first_compilation
+from compilescope.builds import code_reports, first_compilation
 from compilescope.builds.capture_graphs import Captured
 from compilescope.builds.sources import Sources, generate
-from compilescope.inspection import code_reports
 from compilescope.report import Compilation, Report
 from compilescope.report.variant import Variant
 from compilescope.session.session import Session

@@ -25,6 +25,7 @@ function result(
       fraction: null,
       error: null,
       kind: 'reproduce',
+      again: false,
       aside: true,
       elapsed_s: 0,
       time_words: [],

@@ -6,15 +6,15 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..analysis.parts import collecting_failures
-from ..builds.aot_compiled import COMPILED_BEFORE, compilations_of
-from ..builds.built_variants import COMPILES_NOTHING
-from ..builds.capture_graphs import Captured
-from ..builds.compile_warnings import remarks
-from ..builds.sources import generate, without_code
 from ..report import VariantReport
 from ..report.variant import Variant
 from ..torch_api.dynamo import compile_variant
 from ..torch_api.trace.aot_compiled import AotCompiled
+from .aot_compiled import COMPILED_BEFORE, compilations_of
+from .built_variants import COMPILES_NOTHING
+from .capture_graphs import Captured
+from .compile_warnings import remarks
+from .sources import generate, without_code
 
 
 def of_eager(name: str, variant: Variant) -> VariantReport:
@@ -55,7 +55,7 @@ def generated(
     name: str,
     variant: Variant,
     *,
-    fn: Callable[..., Any],
+    fn: Callable[..., Any] | None,
     on_step: Callable[[str], None],
     coming: Sequence[Variant],
 ) -> VariantReport:
@@ -68,7 +68,7 @@ def generated(
     name, variant
         Which variant.
     fn
-        The subject.
+        The subject; None if it is not in this process.
     on_step
         Called with each step that begins.
     coming

@@ -1,0 +1,155 @@
+"""Generates code for this machine in another process, while the kernel stays free.
+
+The call is sent without the data of its tensors, so it cannot run there: Dynamo only traces it. The
+other process first captures a variant that the kernel has captured too. If its graphs and guards
+are not the same, text by text, the objects there are not those of the kernel (a module was changed
+since it was imported, for example), and nothing that it generates is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+import torch
+
+from ..builds.capture_fingerprint import fingerprint
+from ..builds.capture_graphs import Captured
+from ..progress.progress import Monitor
+from ..report import Compilation, VariantReport
+from ..report.errors import CompilescopeError
+from ..report.variant import Variant
+from ..report.what_if import WhatIf
+from .local_sources_request import (
+    KnownCall,
+    LocalSourcesReply,
+    LocalSourcesRequest,
+    LocalWhatIfReply,
+    LocalWhatIfRequest,
+)
+from .target_variants import Shipment, pickled
+from .worker_pool import shared_pool
+
+_PLAIN = (bool, int, float, complex, str, type(None), torch.dtype, torch.device)
+
+
+def may_generate(captured: Captured) -> bool:
+    """Whether a call with this capture can be traced without running: it is one graph on a CPU."""
+    return (
+        captured.problem is None
+        and captured.off is None
+        and len(captured.graphs) == 1
+        and captured.graphs[0].is_on_cpu
+    )
+
+
+def generate(
+    shipment: Shipment,
+    known: tuple[Variant, Captured],
+    name: str,
+    variant: Variant,
+    monitor: Monitor,
+) -> VariantReport | None:
+    """The report of a variant with its code; None if the kernel has to capture its graphs.
+
+    Parameters
+    ----------
+    shipment
+        The call.
+    known
+        A variant, and the kernel's capture for it, of which `may_generate` is true.
+    name, variant
+        The requested variant.
+
+    Raises
+    ------
+    Cancelled
+        The monitor was canceled; the other process has ended.
+    """
+    try:
+        request = LocalSourcesRequest(known=_known_call(shipment, known, variant), name=name)
+        answer = _ask("local_sources", request, monitor)
+    except CompilescopeError:
+        # Something cannot travel, or the process has ended. The kernel does without it, and says
+        # itself what is wrong with the call.
+        return None
+    report = msgspec.msgpack.decode(answer, type=LocalSourcesReply).report
+    if report is not None:
+        report.requested = variant
+    return report
+
+
+def what_if(
+    shipment: Shipment,
+    known: tuple[Variant, Captured],
+    subject: str,
+    variant: VariantReport,
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+) -> WhatIf:
+    """Which compilation of a variant whose code `generate` generated another call would use.
+
+    Parameters
+    ----------
+    shipment, known
+        As for `generate`.
+    subject
+        What is called, as in the report.
+    args, kwargs
+        The other call's.
+
+    Raises
+    ------
+    CompilescopeError
+        The arguments do not fit, or guards that check their identity cannot be evaluated there.
+    """
+    absent = CompilescopeError(
+        f"The guards of {variant.name!r} are not in the kernel.",
+        "Its code was generated in another process, which has no objects of this one.",
+        "Run the variant, then ask again.",
+    )
+    if not _is_plain([args, kwargs]):
+        raise absent
+    request = LocalWhatIfRequest(
+        known=_known_call(shipment, known, variant.requested),
+        subject=subject,
+        compilations=[_guards_of(compilation) for compilation in variant.compilations],
+        arguments=shipment.packed_arguments(args, kwargs),
+    )
+    reply = msgspec.msgpack.decode(_ask("local_what_if", request, Monitor()), type=LocalWhatIfReply)
+    if reply.answer is None:
+        raise absent
+    return reply.answer
+
+
+def _known_call(shipment: Shipment, known: tuple[Variant, Captured], variant: Variant) -> KnownCall:
+    reference, captured = known
+    return KnownCall(
+        call=shipment.packed_now(),
+        variants=pickled((reference, variant)),
+        fingerprint=fingerprint(captured),
+    )
+
+
+def _ask(kind: str, request: msgspec.Struct, monitor: Monitor) -> bytes:
+    payload = msgspec.msgpack.encode(request)
+    return shared_pool().ask("", kind, payload, monitor, role="local")
+
+
+def _guards_of(compilation: Compilation) -> Compilation:
+    return Compilation(
+        id=compilation.id,
+        torch_id=compilation.torch_id,
+        guards=compilation.guards,
+        absent=compilation.absent,
+    )
+
+
+def _is_plain(value: object) -> bool:
+    """Whether a value consists of tensors and plain data, whose identity no guard checks."""
+    if isinstance(value, (list, tuple)):
+        return all(map(_is_plain, value))
+    if isinstance(value, Mapping):
+        return all(map(_is_plain, value.values()))
+    return isinstance(value, _PLAIN) or type(value) in (torch.Tensor, torch.nn.Parameter)

@@ -1,0 +1,34 @@
+"""The code of a variant for this machine, if this process captures what the kernel captured."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+
+from ...builds import code_reports
+from ...report.variant import Variant
+from ..local_sources_request import LocalSourcesReply, LocalSourcesRequest
+from .known_call import captured_like
+from .world import ThisMachine
+
+
+def answer(world: ThisMachine, payload: bytes, step: Callable[[str], None]) -> bytes:
+    """The answer to a `LocalSourcesRequest`."""
+    request = msgspec.msgpack.decode(payload, type=LocalSourcesRequest)
+    reply = LocalSourcesReply()
+    captured = captured_like(world, request.known, step)
+    if captured is not None:
+        variant, captured_call = captured
+        step("generating code")
+        reply.report = code_reports.generated(
+            captured_call.captured,
+            request.name,
+            variant,
+            fn=captured_call.fn,
+            on_step=step,
+            coming=[],
+        )
+        # Its options may not be data; the kernel has them.
+        reply.report.requested = Variant()
+    return msgspec.msgpack.encode(reply)

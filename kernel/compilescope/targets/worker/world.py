@@ -1,0 +1,82 @@
+"""The devices that a worker process generates code for, and tensors without data on them."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from typing import Any
+
+import torch
+
+from ...torch_api.targets import tensors
+
+
+class World:
+    """Creates the tensors of a call.
+
+    Parameters
+    ----------
+    mode
+        The context in which torch creates tensors without data.
+    """
+
+    traces_only = False
+    """Whether no graph may run, not even on tensors without data."""
+
+    def __init__(self, mode: AbstractContextManager[Any]) -> None:
+        self.mode = mode
+
+    def device(self, name: str, *, moves: bool) -> torch.device:
+        """The device here of a tensor that was on the device of this name.
+
+        Parameters
+        ----------
+        moves
+            Whether what was on the CPU, or nowhere (meta), moves to the target.
+        """
+        raise NotImplementedError
+
+    def storage(self, nbytes: int, device: str) -> torch.UntypedStorage:
+        """A storage that several tensors share."""
+        return tensors.storage(self.mode, nbytes, device)
+
+    def tensor(
+        self,
+        size: Sequence[int],
+        stride: Sequence[int],
+        dtype: torch.dtype,
+        *,
+        device: str,
+        requires_grad: bool = False,
+        storage: torch.UntypedStorage | None = None,
+        offset: int = 0,
+    ) -> torch.Tensor:
+        """A tensor without data, in its own storage or in a shared one."""
+        return tensors.tensor(
+            self.mode,
+            size,
+            stride,
+            dtype,
+            device=device,
+            requires_grad=requires_grad,
+            storage=storage,
+            offset=offset,
+        )
+
+
+class ThisMachine(World):
+    """The devices of this machine.
+
+    Its tensors are real ones, for Dynamo's guards name their class; their memory is never written,
+    so the system does not provide it.
+    """
+
+    traces_only = True
+
+    def __init__(self) -> None:
+        super().__init__(contextlib.nullcontext())
+
+    def device(self, name: str, *, moves: bool) -> torch.device:
+        """The same device."""
+        return torch.device(name)

@@ -1,0 +1,12 @@
+"""Fixtures of the tests of sessions."""
+
+from __future__ import annotations
+
+import pytest
+from compilescope.targets import local_sources
+
+
+@pytest.fixture
+def captured_in_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every new capture calls the subject, as that of a call with graph breaks does."""
+    monkeypatch.setattr(local_sources, "may_generate", lambda _: False)

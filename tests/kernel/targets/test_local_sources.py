@@ -1,0 +1,199 @@
+"""Code for this machine that another process generates while the kernel is free."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import re
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import compilescope as cs
+import pytest
+import torch
+from compilescope.analysis.text.wrapper_marks import without_number
+from compilescope.inspection.inspection import Inspection
+from compilescope.progress.progress import Cancelled, Monitor
+from compilescope.report import VariantReport
+from compilescope.session.session import Session
+from compilescope.targets.worker_pool import shared_pool
+
+from .. import target_subjects as subjects
+
+pytestmark = pytest.mark.slow
+
+DYNAMIC = cs.Variant(dynamic=True)
+CPP = cs.Variant(dynamic=True, cpp_wrapper=True)
+NAME = "python dynamic"
+
+IDS = torch.randint(0, 64, (3, 5))
+X = torch.randn(8, 16)
+
+
+def inspected(fn: Callable[..., Any], args: Sequence[Any]) -> Inspection:
+    """A call whose kernel has the capture of the usual variant."""
+    inspection = Inspection(fn, args)
+    inspection.capture({"python": cs.Variant()}, Monitor())
+    return inspection
+
+
+def texts(variant: VariantReport) -> dict[str, object]:
+    """All that torch generated, without ``id()`` of objects and torch's count of compilations."""
+    (compilation,) = variant.compilations
+    code = compilation.code
+    wrappers = [code.python, code.cpp, code.backward and code.backward.python]
+    return {
+        "graphs": {
+            stage: re.sub(r"graph id: \d+", "", graph.text)
+            for stage, graph in compilation.graphs.items()
+        },
+        "wrappers": [without_number(wrapper or "") for wrapper in wrappers],
+        "kernels": [(kernel.name, kernel.source) for kernel in compilation.kernels],
+        "guards": [re.sub(r", \d{5,}\)", "", guard.expression) for guard in compilation.guards],
+        "symbols": compilation.symbols,
+        "config": variant.config,
+        "problems": variant.problems,
+    }
+
+
+def loss(ids: torch.Tensor, model: torch.nn.Module) -> torch.Tensor:
+    return torch.nn.functional.cross_entropy(model(ids).flatten(0, 1), ids.flatten())
+
+
+@pytest.mark.parametrize("variant", [DYNAMIC, CPP], ids=["python", "cpp"])
+def test_another_process_generates_the_code_that_the_kernel_would(variant: cs.Variant) -> None:
+    inspection = inspected(loss, (IDS, subjects.Tied()))
+    assert not inspection.has_capture(variant)
+    assert inspection.may_generate_elsewhere(variant)
+    assert inspection.generate_elsewhere({"dynamic": variant}, Monitor())
+    elsewhere = inspection.report.variant("dynamic")
+    assert elsewhere.requested == variant
+    assert not inspection.has_capture(variant), "the kernel has captured nothing"
+    inspection.capture({"dynamic": variant}, Monitor())
+    here = inspection._generation.sources("dynamic", variant)
+    assert texts(elsewhere) == texts(here)
+    assert elsewhere.compilations[0].code.backward is not None
+
+
+def test_a_flip_that_needs_a_capture_leaves_the_main_thread_free() -> None:
+    session = Session()
+    report = session.inspect(subjects.scaled, (X,), variants="python", run=False)
+    name, job = session.panel_jobs.sources(report.subject.id, DYNAMIC)
+    if job is not None:  # it took longer than a request waits
+        assert job.aside
+        assert job.ended.wait(600)
+        assert (job.state, job.again) == ("done", False)
+    assert report.variant(name).stage == "sources"
+    assert session.jobs.next() is None, "nothing waits for the main thread"
+
+
+def test_other_calls_are_compared_with_guards_of_the_other_process() -> None:
+    inspection = inspected(loss, (IDS, subjects.Tied()))
+    other = inspected(subjects.scaled, (X,))
+    assert other.generate_elsewhere({NAME: DYNAMIC}, Monitor())
+    assert other.what_if(NAME, "torch.randn(3, 4)", {"torch": torch}).verdict == "reuse"
+    grown = other.what_if(NAME, "torch.randn(1, 4)", {"torch": torch})
+    assert grown.verdict == "recompile"
+    assert grown.outcomes[0].actual == "L['x'].size()[0] = 1"
+    with pytest.raises(cs.CompilescopeError, match="scaled cannot be called with these arguments"):
+        other.what_if(NAME, "3, 4, 5", {})
+    # A module in the arguments is another object there.
+    assert inspection.generate_elsewhere({NAME: DYNAMIC}, Monitor())
+    with pytest.raises(cs.CompilescopeError, match="Run the variant, then ask again"):
+        inspection.what_if(NAME, "ids, model", {})
+
+
+@pytest.fixture
+def edited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Any, Path]]:
+    """A module of the user's, and its file."""
+    file = tmp_path / "edited_subject.py"
+    file.write_text("def scaled(x):\n    return x.relu() * 2\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    yield importlib.import_module("edited_subject"), file
+    del sys.modules["edited_subject"]
+
+
+def test_code_of_a_file_that_was_changed_since_is_generated_in_the_kernel(
+    edited: tuple[Any, Path],
+) -> None:
+    module, file = edited
+    session = Session()
+    report = session.inspect(module.scaled, (X,), variants="python", run=False)
+    file.write_text("def scaled(x):\n    return x.relu() * 3\n")
+    subject = report.subject.id
+    name, job = session.panel_jobs.sources(subject, DYNAMIC)
+    assert job is not None
+    if job.aside:
+        assert job.ended.wait(600)
+        assert (job.state, job.again) == ("done", True)
+        assert name not in [variant.name for variant in report.variants]
+        name, job = session.panel_jobs.sources(subject, DYNAMIC)
+    assert job is not None
+    assert (job.state, job.aside) == ("queued", False)
+    session.panel_jobs.run_pending()
+    graph = report.variant(name).compilations[0].graphs["dynamo"]
+    assert "* 2" in graph.text
+
+
+def with_break(x: torch.Tensor) -> torch.Tensor:
+    y = x.relu()
+    torch._dynamo.graph_break()
+    return y + 1
+
+
+@pytest.mark.parametrize(
+    ("fn", "args"),
+    [(with_break, (X,)), (subjects.scaled, (X.to("meta"),))],
+    ids=["graph break", "not on a CPU"],
+)
+def test_calls_that_have_to_run_stay_in_the_kernel(
+    fn: Callable[..., Any], args: tuple[Any, ...]
+) -> None:
+    assert not inspected(fn, args).may_generate_elsewhere(DYNAMIC)
+
+
+def test_a_call_that_needs_a_value_is_left_to_the_kernel() -> None:
+    inspection = inspected(lambda x: x.sum().item(), (X,))
+    assert not inspection.generate_elsewhere({NAME: DYNAMIC}, Monitor())
+
+
+def test_what_cannot_travel_stays_in_the_kernel() -> None:
+    lock = threading.Lock()
+
+    def fn(x: torch.Tensor) -> torch.Tensor:
+        return x + 1 if lock is not None else x
+
+    inspection = inspected(fn, (X,))
+    assert inspection.may_generate_elsewhere(DYNAMIC)
+    assert not inspection.generate_elsewhere({NAME: DYNAMIC}, Monitor())
+    assert not inspection.may_generate_elsewhere(DYNAMIC), "it is not tried again"
+
+
+def test_a_cancel_ends_the_process_and_the_next_request_starts_another() -> None:
+    shared_pool().close()  # it keeps captures
+    inspection = inspected(subjects.scaled, (X,))
+    monitor = Monitor(lambda now: monitor.cancel() if "Dynamo" in now.step else None)
+    with pytest.raises(Cancelled):
+        inspection.generate_elsewhere({NAME: DYNAMIC}, monitor)
+    assert inspection.report.variants == []
+    assert "local" not in shared_pool().pids()
+    assert inspection.generate_elsewhere({NAME: DYNAMIC}, Monitor())
+
+
+def test_a_process_that_is_killed_leaves_the_work_to_the_kernel() -> None:
+    shared_pool().close()
+    inspection = inspected(subjects.scaled, (X,))
+    steps: list[str] = []
+
+    def kill(now: Any) -> None:
+        steps.append(now.step)
+        if "Dynamo" in now.step:
+            os.kill(shared_pool().pids()["local"], signal.SIGKILL)
+
+    assert not inspection.generate_elsewhere({NAME: DYNAMIC}, Monitor(kill))
+    assert "running the subject under Dynamo" in steps
+    assert inspection.report.variants == []
