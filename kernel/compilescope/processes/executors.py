@@ -17,8 +17,6 @@ TRIES = 3
 """How often work is given to an executor whose worker dies."""
 ENDING_S = 15.0
 """How long canceled work is waited for while its processes end."""
-RUNNING_FILE = "go"
-"""The file whose removal ends the work, where its folder can be seen."""
 
 NOT_STARTED = "Its process could not be started"
 LOST = "The executor lost it"

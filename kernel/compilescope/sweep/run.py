@@ -15,8 +15,9 @@ import msgspec
 from ..analysis.overview.sweep_verdicts import recommended
 from ..analysis.settings.variant_code import code_of
 from ..processes import executors
-from ..processes.executors import BROKEN, ENDING_S, RUNNING_FILE, TRIES, ExecutorChoice, choose
+from ..processes.executors import BROKEN, ENDING_S, TRIES, ExecutorChoice, choose
 from ..processes.folders import temporary
+from ..processes.task_folder import TaskFolder
 from ..progress.history import History
 from ..report.measurements.sweeps import SweepCell
 from ..report.problem import Problem
@@ -76,7 +77,7 @@ class Running:
         )
         # An interrupted `Thread.join` counts the thread as ended in Python 3.11 and older.
         self._ended = threading.Event()
-        self._scratch = Path()
+        self._folder: TaskFolder
 
     def _cell_s(self) -> float | None:
         """About how long a cell takes, by those of this sweep, else of the last sweeps."""
@@ -124,8 +125,8 @@ class Running:
         start = time.perf_counter()
         try:
             with temporary("sweep") as scratch:
-                self._scratch = scratch
-                (self._scratch / RUNNING_FILE).touch()
+                self._folder = TaskFolder(scratch)
+                self._folder.allow()
                 self._work()
             self.sweep.state = "cancelled" if self._cancelled.is_set() else "done"
         except Exception as error:  # noqa: BLE001 - said in the sweep
@@ -190,7 +191,7 @@ class Running:
             seconds=self.plan.seconds,
             items=self.sweep.items,
             limits=self.plan.limits,
-            scratch=str(self._scratch),
+            scratch=str(self._folder.path),
             attempt=f"{self.sweep.id} {cell.key} {cell.tries} {time.time_ns()}",
         )
         try:
@@ -241,10 +242,7 @@ class Running:
         changed = []
         for key in self._pending.values():
             cell = self._cell(key)
-            try:
-                step = (self._scratch / f"{key}.steps").read_text(encoding="utf-8")
-            except OSError:
-                continue
+            step = self._folder.read_step(key)
             if step and (cell.step, cell.state) != (step, "running"):
                 cell.step, cell.state = step, "running"
                 changed.append(cell)
@@ -253,8 +251,7 @@ class Running:
 
     def _end(self) -> None:
         """Stops the executor and the running cells, and waits for them."""
-        # The folder stays: a cell that starts only now sees that the file is gone.
-        (self._scratch / RUNNING_FILE).unlink(missing_ok=True)
+        self._folder.cancel()
         for future in list(self._pending):
             if future.cancel():
                 del self._pending[future]

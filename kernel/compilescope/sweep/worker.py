@@ -6,19 +6,20 @@ torch: the executor's own process stays small, and survives a cell that crashes.
 
 from __future__ import annotations
 
+import functools
 import os
 import pickle
 import signal
 import socket
 import time
-from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from ..processes.executors import RUNNING_FILE, not_started
+from ..processes.executors import not_started
 from ..processes.last_words import NOISE
 from ..processes.runner import Ended, Limits, describe_exit, run
+from ..processes.task_folder import TaskFolder
 from ..report.measurements.sweeps import SweepCell
 from ..report.problem import Problem
 
@@ -57,20 +58,7 @@ class CellResult(msgspec.Struct, kw_only=True):
 def run_cell(task: CellTask) -> SweepCell:
     """Runs a cell in a separate process and returns its outcome; raises none of its errors."""
     started = time.time()
-    scratch = Path(task.scratch)
-    visible = scratch.is_dir()
-    steps = scratch / f"{task.cell.key}.steps"
-
-    def stepped(step: str) -> None:
-        if visible:
-            try:
-                steps.write_text(step, encoding="utf-8")
-            except OSError:
-                return  # the current step is optional information
-
-    def cancelled() -> bool:
-        return visible and not (scratch / RUNNING_FILE).exists()
-
+    folder = TaskFolder(task.scratch)
     cell = task.cell
     for again in (True, False):
         work = pickle.dumps((task.cell, task.data, task.seconds, task.items, again))
@@ -81,8 +69,8 @@ def run_cell(task: CellTask) -> SweepCell:
                 header=task.header,
                 limits=task.limits,
                 variables=task.variables,
-                cancelled=cancelled,
-                stepped=stepped,
+                cancelled=folder.cancelled,
+                stepped=functools.partial(folder.write_step, cell.key),
             )
         except OSError as error:
             cell = _ended_cell(task.cell, "failed", not_started(error, "sweep again"))

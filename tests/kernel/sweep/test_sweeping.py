@@ -15,7 +15,7 @@ import pytest
 import torch
 from compilescope.comms import commands, messages, sweeps
 from compilescope.processes.device_lock import Device
-from compilescope.processes.executors import RUNNING_FILE
+from compilescope.processes.task_folder import TaskFolder
 from compilescope.progress.interrupts import interrupt_main_thread
 from compilescope.report.errors import CompilescopeError
 from compilescope.session.session import Session
@@ -89,7 +89,7 @@ class Interrupting(futures.Executor):
         def work() -> None:
             time.sleep(0.5)
             interrupt_main_thread()
-            while (Path(task.scratch) / RUNNING_FILE).exists():
+            while not TaskFolder(task.scratch).cancelled():
                 time.sleep(0.02)
             time.sleep(1)
             future.set_result(msgspec.structs.replace(task.cell, state="cancelled"))

@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import concurrent.futures as futures
-import contextlib
 import socket
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import cast
 
 import msgspec
 
 from ...processes import executors
-from ...processes.executors import ENDING_S, RUNNING_FILE, TRIES, ExecutorChoice
+from ...processes.executors import ENDING_S, TRIES, ExecutorChoice
 from ...processes.folders import temporary
+from ...processes.task_folder import TaskFolder
 from ...progress.progress import Monitor
 from ...report.errors import CompilescopeError
 from ...report.measurements.deployment import DeployWay
 from ...report.problem import Problem
 from .deploy_progress import DeployProgress
 from .way_process import Phase
-from .way_worker import AGAIN, WayTask, phase_file, run_way
+from .way_worker import AGAIN, WayTask, run_way
 
 _POLL_S = 0.2
 
@@ -55,10 +54,9 @@ def measure_on(
     chosen = executors.choose(executor)
     try:
         with temporary("ways") as scratch:
-            (scratch / RUNNING_FILE).touch()
-            _Pending(chosen.executor, scratch, finish).work(
-                tasks, monitor, deploy_progress, variant
-            )
+            folder = TaskFolder(scratch)
+            folder.allow()
+            _Pending(chosen.executor, folder, finish).work(tasks, monitor, deploy_progress, variant)
     finally:
         if chosen.own is not None:
             chosen.own.shutdown(wait=False)
@@ -68,10 +66,10 @@ class _Pending:
     """The ways that an executor has, and how often each was given to it."""
 
     def __init__(
-        self, executor: futures.Executor, scratch: Path, finish: Callable[[DeployWay], None]
+        self, executor: futures.Executor, folder: TaskFolder, finish: Callable[[DeployWay], None]
     ) -> None:
         self._executor = executor
-        self._scratch = scratch
+        self._folder = folder
         self._finish = finish
         self._tasks: dict[futures.Future[DeployWay], WayTask] = {}
         self._tries: dict[str, int] = {}
@@ -107,7 +105,7 @@ class _Pending:
         name = task.way.name
         self._tries[name] = self._tries.get(name, 0) + 1
         attempt = f"{name} {self._tries[name]} {time.time_ns()}"
-        given = msgspec.structs.replace(task, scratch=str(self._scratch), attempt=attempt)
+        given = msgspec.structs.replace(task, scratch=str(self._folder.path), attempt=attempt)
         try:
             self._tasks[self._executor.submit(run_way, given)] = task
         except Exception as error:
@@ -115,7 +113,7 @@ class _Pending:
 
     def _on_done(self, future: futures.Future[DeployWay]) -> None:
         task = self._tasks.pop(future)
-        phase_file(self._scratch, task.way.name).unlink(missing_ok=True)
+        self._folder.remove_step(task.way.name)
         error = futures.CancelledError() if future.cancelled() else future.exception()
         if error is None:
             self._finish(_seen_from_here(future.result()))
@@ -132,16 +130,13 @@ class _Pending:
         """The ways that run, each with its phase, as far as they are visible."""
         phases: dict[str, Phase] = {}
         for task in self._tasks.values():
-            with contextlib.suppress(OSError):
-                text = phase_file(self._scratch, task.way.name).read_text(encoding="utf-8")
-                if text:
-                    phases[task.way.name] = cast(Phase, text)
+            if step := self._folder.read_step(task.way.name):
+                phases[task.way.name] = cast(Phase, step)
         return phases
 
     def _end(self) -> None:
         """Withdraws the tasks that are left, ends those that run and keeps what was measured."""
-        # The folder stays: a task that starts only now sees that the file is gone.
-        (self._scratch / RUNNING_FILE).unlink(missing_ok=True)
+        self._folder.cancel()
         left = [future for future in self._tasks if not future.cancel()]
         self._tasks.clear()
         futures.wait(left, timeout=ENDING_S)

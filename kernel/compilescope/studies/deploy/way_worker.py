@@ -5,7 +5,7 @@ This module does not import torch: with an executor it runs in the worker, which
 
 from __future__ import annotations
 
-import os
+import functools
 import socket
 import time
 from collections.abc import Callable
@@ -14,9 +14,10 @@ from typing import Any
 
 import msgspec
 
-from ...processes.executors import RUNNING_FILE, not_started
+from ...processes.executors import not_started
 from ...processes.folders import temporary
 from ...processes.runner import WAITING
+from ...processes.task_folder import TaskFolder
 from ...report.measurements.deployment import DeployWay, in_contexts
 from ...report.problem import Problem
 from ..first_calls.first_process import run_first_call
@@ -56,31 +57,17 @@ def run_way(task: WayTask) -> DeployWay:
     Cancelled
         The study was canceled.
     """
-    scratch = Path(task.scratch)
-    visible = scratch.is_dir()
-    phases = phase_file(scratch, task.way.name)
-
-    def begins(phase: Phase) -> None:
-        if visible:
-            try:
-                phases.write_text(phase, encoding="utf-8")
-            except OSError:
-                return  # the current phase is optional information
-
-    def cancelled() -> bool:
-        return visible and not (scratch / RUNNING_FILE).exists()
-
+    folder = TaskFolder(task.scratch)
     way = msgspec.structs.replace(task.way, machine=socket.gethostname())
     try:
-        measure_way(msgspec.structs.replace(task, way=way), begins=begins, cancelled=cancelled)
+        measure_way(
+            msgspec.structs.replace(task, way=way),
+            begins=functools.partial(folder.write_step, way.name),
+            cancelled=folder.cancelled,
+        )
     except OSError as error:
         way.problem = not_started(error, AGAIN)
     return way
-
-
-def phase_file(scratch: Path, name: str) -> Path:
-    """The file with the phase of a way that runs."""
-    return scratch / f"{name.replace(os.sep, '-')}.phase"
 
 
 def measure_way(
