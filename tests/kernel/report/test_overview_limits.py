@@ -1,4 +1,4 @@
-"""What limits a call, and whether the C++ wrapper is worth it."""
+"""What limits a call."""
 
 from __future__ import annotations
 
@@ -12,57 +12,24 @@ from compilescope.analysis.overview.limit_verdict import verdict
 from compilescope.analysis.overview.overview import overview
 from compilescope.report import (
     Compilation,
-    CompileTime,
     Layer,
     Layers,
     Problem,
     Rank,
     Report,
-    Startup,
     Sweep,
     SweepCell,
 )
+from compilescope.report.overview import Limit
 from compilescope.report.variant import Variant
 
 from .overview_reports import look, make_report
 
 
-def test_the_wrapper_is_worth_what_it_saves() -> None:
-    report = make_report(eager=5000.0, python=2000.0, cpp=1000.0)
-    report.variant("cpp").compile_time = CompileTime(total_s=50.0)
-    look(report, "python", wrapper=900.0, kernels=400.0, launches=700.0)
-    answer = overview(report).wrapper
-    assert answer is not None
-    assert answer.headline.startswith("Yes: ")
-    assert re.search(r"It saves \S+ ms per call|It saves .* of .* per call \(\d\d %\)", answer.text)
-    assert "The Python wrapper and its launches take 1.60 of 2.00 ms." in answer.text
-    assert re.search(
-        r"The first call took 40\.0 s longer with the C\+\+ one \(each measured once\), which "
-        r"pays off after about \d\d,000 calls",
-        answer.text,
-    )
-
-
-def test_times_of_another_run_are_said_to_be_of_one() -> None:
-    report = make_report(eager=500.0, python=145.0, cpp=120.0)
-    look(report, "python", wrapper=61.0, kernels=122.0, launches=70.0)
-    answer = overview(report).wrapper
-    assert answer is not None
-    assert (
-        "In the separate run of the breakdown, the Python wrapper and its launches took "
-        "131 of 253 µs. The first call took about as long with either wrapper."
-    ) in answer.text
-
-
-def test_a_backward_is_no_part_of_the_call_that_was_timed() -> None:
-    report = make_report(eager=500.0, python=145.0, cpp=120.0)
-    look(report, "python", wrapper=30.0, kernels=80.0, launches=35.0)
-    python = report.variant("python")
-    (forward,) = python.layers
-    python.layers.append(msgspec.structs.replace(forward, direction="backward"))
-    answer = overview(report).wrapper
-    assert answer is not None
-    assert "The Python wrapper and its launches take 65.0 of 145 µs." in answer.text
+def limit_of(report: Report) -> Limit:
+    limit = overview(report).limit
+    assert limit is not None
+    return limit
 
 
 def test_a_wrapper_that_one_direction_measured_apart_counts_with_its_kernels() -> None:
@@ -77,64 +44,6 @@ def test_a_wrapper_that_one_direction_measured_apart_counts_with_its_kernels() -
     assert cpp.verdict is not None
     assert "the wrapper, which takes, with its kernels, 200 µs" in cpp.verdict.evidence
     assert forward.direction != "backward"
-
-
-def test_first_calls_that_contradict_each_other_are_not_subtracted() -> None:
-    report = make_report(eager=5000.0, python=2000.0, cpp=1000.0)
-    for name, here_s, apart_s in (("python", 46.6, 35.0), ("cpp", 45.9, 63.5)):
-        variant = report.variant(name)
-        variant.compile_time = CompileTime(total_s=here_s)
-        variant.startups = [Startup(cache="cold", first_call_s=apart_s)]
-    answer = overview(report).wrapper
-    assert answer is not None
-    assert answer.text.endswith(
-        "Which wrapper has the shorter first call is not clear: with the Python wrapper it took "
-        "46.6 s in the inspection and 35.0 s in a new process, with the C++ one 45.9 s and 63.5 s."
-    )
-
-
-def test_a_saving_of_a_few_percent_is_marginal() -> None:
-    answer = overview(make_report(eager=5000.0, python=2000.0, cpp=1940.0)).wrapper
-    assert answer is not None
-    assert answer.headline.startswith("Marginal: 1.03")
-
-
-def test_wrappers_are_compared_where_both_were_tried() -> None:
-    report = make_report(eager=5000.0, python=2000.0, cpp=1000.0)
-    written = make_report(eager=5000.0, python=2100.0).variant("python")
-    written.name, written.requested = "as written", Variant(dynamic=True)
-    report.variants.insert(0, written)
-    answer = overview(report).wrapper
-    assert answer is not None
-    assert answer.headline.startswith("Yes: ")
-    assert "These are python and cpp; as written was tried with one wrapper." in answer.text
-
-
-@pytest.mark.parametrize(
-    ("failed", "headline"),
-    [
-        ("cpp", "It could not be built."),
-        ("python", "The Python wrapper could not be built."),
-    ],
-)
-def test_a_wrapper_that_failed_is_not_called_generated(failed: str, headline: str) -> None:
-    report = make_report(eager=5000.0, python=2000.0, cpp=1000.0)
-    for name in ("python", "cpp"):
-        report.variant(name).stage, report.variant(name).timing = "sources", None
-    report.variant(failed).stage = "failed"
-    report.variant(failed).problems = [Problem(severity="error", what="No compiler.")]
-    answer = overview(report).wrapper
-    assert answer is not None
-    assert (answer.headline, answer.text) == (headline, "No compiler.")
-
-
-def test_a_wrapper_that_is_only_captured_is_not_called_generated() -> None:
-    report = make_report(eager=5000.0, python=2000.0, cpp=1000.0)
-    for name, stage in (("python", "captured"), ("cpp", "sources")):
-        report.variant(name).stage, report.variant(name).timing = stage, None  # type: ignore[assignment]
-    answer = overview(report).wrapper
-    assert answer is not None
-    assert answer.text == "The Python wrapper is being generated."
 
 
 def test_a_call_of_which_nothing_was_compiled_has_no_wrappers_and_no_limit() -> None:
@@ -152,95 +61,18 @@ def test_a_call_of_which_nothing_was_compiled_has_no_wrappers_and_no_limit() -> 
             variant.timing, variant.stage = None, "sources"
 
 
-def test_the_wrapper_that_is_little_of_a_call_cannot_help() -> None:
-    report = make_report(eager=100.0, python=78.0, cpp=78.0)
-    look(report, "python", wrapper=2.0, launches=1.5, kernels=74.5)
-    answer = overview(report).wrapper
-    assert answer is not None
-    assert answer.headline == "No: there is too little to save."
-    assert "3.50 of 78.0 µs" in answer.text
-    alone = make_report(eager=100.0, python=78.0)
-    look(alone, "python", guards=70.0, wrapper=2.0, launches=1.5, kernels=4.5)
-    result = overview(alone)
-    answer = result.wrapper
-    assert answer is not None
-    assert answer.headline == "It cannot help."
-    assert answer.requested is None
-    # Nor is it suggested.
-    assert "C++ wrapper" not in [suggestion.what for suggestion in result.suggestions]
-    assert "can save no more." in answer.text
-
-
-def test_a_difference_that_exceeds_the_wrapper_is_not_attributed_to_it() -> None:
-    report = make_report(eager=100.0, python=78.0, cpp=90.0)
-    look(report, "python", wrapper=2.0, launches=1.5, kernels=74.5)
-    answer = overview(report).wrapper
-    assert answer is not None
-    assert answer.headline == "No: there is too little to save."
-    unexplained = "The wrapper alone does not explain that the C++ one is"
-    assert f"{unexplained} 1.16\u00d7 slower" in answer.text
-    report = make_report(eager=100.0, python=90.0, cpp=78.0)
-    look(report, "python", wrapper=2.0, launches=1.5, kernels=86.5)
-    answer = overview(report).wrapper
-    assert answer is not None
-    assert answer.headline == "Yes: 1.15\u00d7 faster per call."
-    assert f"{unexplained} 1.15\u00d7 faster" in answer.text
-    # The wrapper takes more than the difference, or than the least that its interval allows.
-    for spread, wrapper in ((0.01, 20.0), (0.03, 9.0)):
-        report = make_report(spread, eager=100.0, python=90.0, cpp=78.0)
-        look(report, "python", wrapper=wrapper, launches=2.0, kernels=88.0 - wrapper)
-        answer = overview(report).wrapper
-        assert answer is not None
-        assert answer.headline == "Yes: 1.15\u00d7 faster per call."
-        assert unexplained not in answer.text
-
-
 def test_kernels_that_take_most_of_a_call_are_worth_a_study() -> None:
     report = make_report(eager=100.0, python=78.0)
     look(report, "python", wrapper=3.5, kernels=74.5)
-    limits = overview(report).limit
-    assert limits is not None
+    limits = limit_of(report)
     assert (limits.basis, limits.bound, limits.study) == ("measured", "unclear", "kernels")
     assert limits.remedy.startswith('cs.study(report, "kernels")')
     report.variant("python").studied.append("kernels")
-    limits = overview(report).limit
-    assert limits is not None
+    limits = limit_of(report)
     assert (limits.study, limits.remedy) == ("", "")
     look(report, "python", guards=70.0, kernels=8.0)
-    limits = overview(report).limit
-    assert limits is not None
+    limits = limit_of(report)
     assert (limits.bound, limits.study) == ("overhead", "")
-
-
-def test_what_launches_take_is_not_known_where_kernels_are_timed_with_them() -> None:
-    report = make_report(eager=100.0, python=78.0, cpp=78.0)
-    look(report, "python", wrapper=3.5, kernels=74.5)
-    answer = overview(report).wrapper
-    assert answer is not None
-    assert answer.headline == "No: it makes no difference."
-    assert "The Python wrapper takes 3.50 of 78.0 µs." in answer.text
-    report.variants.remove(report.variant("cpp"))
-    answer = overview(report).wrapper
-    assert answer is not None
-    assert answer.headline == "Not tried yet."
-    assert "no more than that" not in answer.text
-
-
-def test_cuda_graphs_make_it_needless() -> None:
-    report = make_report(
-        **{"eager": 5000.0, "python": 2000.0, "cpp": 1000.0, "reduce-overhead": 300.0}
-    )
-    result = overview(report)
-    assert result.wrapper is not None
-    assert result.wrapper.headline == "Only where CUDA graphs cannot be used."
-    first, second = result.suggestions[:2]
-    assert (first.what, first.variant, first.basis) == (
-        'Use mode="reduce-overhead"',
-        "reduce-overhead",
-        "measured",
-    )
-    assert second.variant == "cpp"
-    assert first.code == "compiled = torch.compile(fn, mode='reduce-overhead')"
 
 
 @pytest.mark.parametrize(
@@ -254,8 +86,7 @@ def test_cuda_graphs_make_it_needless() -> None:
 def test_what_limits_a_call(parts: dict[str, float], bound: str, headline: str) -> None:
     report = make_report(eager=60.0, python=40.0)
     look(report, "python", **parts)
-    limit = overview(report).limit
-    assert limit is not None
+    limit = limit_of(report)
     assert (limit.bound, limit.basis) == (bound, "measured")
     verdict = report.variant("python").verdict
     assert verdict is not None
@@ -270,8 +101,7 @@ def test_bar_headline_and_evidence_have_the_same_shares(whole: float, kernels: s
     """Layers are timed one by one: they add up to a little less or more than the call."""
     report = make_report(eager=60.0, python=whole)
     look(report, "python", whole, guards=1.0, kernels=36.0)
-    limit = overview(report).limit
-    assert limit is not None
+    limit = limit_of(report)
     shares = {part.kind: part.text for part in limit.parts}
     assert shares["kernels"] == f"kernels {kernels}"
     assert sum(part.share for part in limit.parts) == pytest.approx(1)
@@ -283,12 +113,10 @@ def test_bar_headline_and_evidence_have_the_same_shares(whole: float, kernels: s
 def test_a_breakdown_of_other_calls_than_those_timed_says_so() -> None:
     report = make_report(eager=60.0, python=40.0)
     look(report, "python", guards=4.0, kernels=36.0)
-    limit = overview(report).limit
-    assert limit is not None
+    limit = limit_of(report)
     assert limit.calls == ""
     look(report, "python", guards=4.0, kernels=28.0)
-    limit = overview(report).limit
-    assert limit is not None
+    limit = limit_of(report)
     assert limit.parts
     assert re.fullmatch(
         r"The breakdown is a separate run, in which a call took 32\.0 µs instead of \d\d\.\d µs\.",
@@ -302,8 +130,7 @@ def test_a_breakdown_of_other_calls_than_those_timed_says_so() -> None:
     backward = msgspec.structs.replace(forward, direction="backward", whole_us=90.0)
     variant.layers = [forward, backward]
     variant.verdict = verdict(variant, report)
-    limit = overview(report).limit
-    assert limit is not None
+    limit = limit_of(report)
     assert limit.calls == "The parts are of a call of 40.0 µs and its backward of 90.0 µs."
     assert limit.basis == "measured"
 
@@ -315,8 +142,7 @@ def test_the_bar_of_a_gpu_shows_what_a_call_waits_for() -> None:
     layers = [Layer(kind="guards", us=30.0), kernels]
     variant.layers = [Layers(whole_us=40.0, sum_us=40.0, layers=layers, device="cuda")]
     variant.verdict = verdict(variant, report)
-    limit = overview(report).limit
-    assert limit is not None
+    limit = limit_of(report)
     assert [part.text for part in limit.parts][-1] == "waiting for kernels 25 %"
     assert limit.headline == "Kernels take 90 % of a call."
 
@@ -324,14 +150,12 @@ def test_the_bar_of_a_gpu_shows_what_a_call_waits_for() -> None:
 def test_a_wrapper_that_is_timed_with_its_kernels_is_named_so() -> None:
     report = make_report(eager=60.0, cpp=40.0)
     look(report, "cpp", guards=4.0, compiled=36.0)
-    limit = overview(report).limit
-    assert limit is not None
+    limit = limit_of(report)
     assert (limit.bound, limit.basis) == ("unclear", "measured")
     assert [part.text for part in limit.parts][-1] == "wrapper with its kernels 90 %"
     assert limit.headline == "The wrapper with its kernels takes 90 % of a call."
     look(report, "cpp", guards=30.0, compiled=10.0)
-    limit = overview(report).limit
-    assert limit is not None
+    limit = limit_of(report)
     assert limit.headline == ("Overhead-bound: the wrapper and its kernels run for 25 % of a call.")
     assert "spent around the wrapper, which takes, with its kernels, 10.0 µs" in limit.text
 
@@ -354,41 +178,10 @@ def test_the_sentence_has_the_figures_of_the_bar() -> None:
     assert result.limit.headline == "Overhead-bound: kernels run for under 1 % of a call."
 
 
-def test_a_wrapper_that_noise_left_at_nothing_has_no_time() -> None:
-    report = make_report(eager=60.0, python=40.0, cpp=40.0)
-    look(report, "python", wrapper=0.0, launches=0.0, kernels=40.0)
-    answer = overview(report).wrapper
-    assert answer is not None
-    too_short = "The time of the Python wrapper and its launches is too short to be measured in a "
-    assert f"{too_short}call of 40.0 µs. " in answer.text
-    report.variants.remove(report.variant("cpp"))
-    answer = overview(report).wrapper
-    assert answer is not None
-    assert answer.headline == "It cannot help."
-    assert answer.text == f"{too_short}call of 40.0 µs, and a C++ one saves no more than that."
-
-
-def test_the_wrapper_that_was_not_tried_is_there_to_be_added() -> None:
-    answer = overview(make_report(eager=60.0, python=40.0)).wrapper
-    assert answer is not None
-    assert (answer.headline, answer.requested) == ("Not tried yet.", Variant(cpp_wrapper=True))
-    assert answer.text == "Only the Python wrapper is in the report."
-    assert 'variants=("python", "cpp")' in answer.remedy
-    answer = overview(make_report(eager=60.0, cpp=40.0)).wrapper
-    assert answer is not None
-    assert (answer.headline, answer.requested) == ("Not compared yet.", Variant())
-    assert answer.text == "Only the C++ wrapper is in the report."
-    assert answer.remedy.startswith("Compare: ")
-    both = overview(make_report(eager=60.0, python=40.0, cpp=30.0)).wrapper
-    assert both is not None
-    assert both.requested is None
-
-
 def test_a_breakdown_of_other_calls_is_not_believed() -> None:
     report = make_report(eager=60.0, python=40.0)
     look(report, "python", guards=4000.0, kernels=36_000.0)
-    limit = overview(report).limit
-    assert limit is not None
+    limit = limit_of(report)
     assert (limit.bound, limit.parts) == ("unknown", [])
     assert "A call took 40.0 ms" in limit.text
     verdict = report.variant("python").verdict
@@ -428,27 +221,6 @@ def test_what_was_not_measured_says_so() -> None:
     assert overview(eager).headline == "Code is built; only eager is measured yet."
     eager.variant("python").stage = "sources"
     assert overview(eager).headline == "Code is generated; only eager is measured yet."
-
-
-@pytest.mark.parametrize(
-    ("timed", "there", "what"),
-    [
-        ((), ("python", "cpp"), "Both wrappers are built, but not timed."),
-        ((), ("python",), "The Python wrapper is built, but not timed."),
-        (("python",), ("python", "cpp"), "Only the Python wrapper is timed."),
-    ],
-)
-def test_wrappers_that_are_not_timed_are_told_without_an_instruction(
-    timed: tuple[str, ...], there: tuple[str, ...], what: str
-) -> None:
-    report = make_report(**dict.fromkeys(("eager", *there), 40.0))
-    for name in there:
-        if name not in timed:
-            report.variant(name).timing = None
-    answer = overview(report).wrapper
-    assert answer is not None
-    assert (answer.headline, answer.text, answer.unbuilt) == ("Not measured yet.", what, True)
-    assert answer.remedy.startswith("cs.measure(report), in the session that inspected the call")
 
 
 def test_what_a_rank_leaves_open_is_found_by_calling_ranks_again() -> None:
@@ -501,8 +273,7 @@ def test_time_that_layers_leave_open_matters_only_where_it_decides(
     (layers,) = variant.layers
     layers.agrees, layers.sum_us, layers.device, layers.why = False, 923.0, "cpu", "They differ."
     variant.verdict = verdict(variant, report)
-    limit = overview(report).limit
-    assert limit is not None
+    limit = limit_of(report)
     assert limit.headline == headline
     if headline.startswith("Too noisy"):
         assert (limit.text, limit.parts) == ("They differ.", [])
