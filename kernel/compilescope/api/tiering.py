@@ -119,7 +119,8 @@ def pin_tier(compiled: Any, tier: TierName | None) -> Tiers:
     Raises
     ------
     CompilescopeError
-        ``tier`` is none of these, or ``compiled`` is not a result of ``torch.compile``.
+        ``tier`` is none of these, ``compiled`` is not a result of ``torch.compile``, or it has no
+        graphs with tiers: another backend compiled it, or it was not called yet.
 
     Examples
     --------

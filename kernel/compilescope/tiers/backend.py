@@ -102,7 +102,7 @@ def parse(tiers: object) -> tuple[str, ...]:
     CompilescopeError
         The tiers do not exist, or are in the wrong order.
     """
-    names = tuple(tiers) if isinstance(tiers, (tuple, list)) else (tiers,)
+    names = tuple(tiers) if isinstance(tiers, (tuple, list)) else ()
     if not names or names != ALL_TIERS[: len(names)]:
         raise CompilescopeError(
             f"tiers is {tiers!r}.",
@@ -203,7 +203,8 @@ def pin_tier(compiled: Any, tier: TierName | None) -> Tiers:
     Raises
     ------
     CompilescopeError
-        The tier cannot be pinned, or ``compiled`` is not a result of ``torch.compile``.
+        The tier cannot be pinned, or ``compiled`` is not a result of ``torch.compile`` or has no
+        graphs with tiers.
     """
     if tier not in (None, *TIERS):
         raise CompilescopeError(
@@ -214,9 +215,23 @@ def pin_tier(compiled: Any, tier: TierName | None) -> Tiers:
         )
     check_function("compiled", compiled)
     own, shared = _graphs_used(compiled)
+    # A torch without support for tiers warns at the first call; a pin need not fail there, too.
+    if not own and not shared and not requirements.missing():
+        raise _nothing_to_pin(compiled)
     for graph in (*own, *shared):
         graph.pin(tier)
     return tiers_of(compiled)
+
+
+def _nothing_to_pin(compiled: Any) -> CompilescopeError:
+    why = _why_none(compiled)
+    if why:
+        return CompilescopeError(f"There is nothing to pin: {why}")
+    return CompilescopeError(
+        "There is nothing to pin: no graph with tiers is compiled.",
+        "Graphs that are compiled later are not pinned.",
+        "Call it first, so that its graphs are compiled.",
+    )
 
 
 def _receiver(graph: Any, records: bool, why_not: str) -> Callable[[InterceptedGraph], None]:

@@ -86,7 +86,13 @@ def test_what_another_backend_compiles_has_no_tiers_and_says_so(backend: str) ->
         f"no graph has tiers: torch.compile was called with the backend {backend!r}. Tiers need "
         'torch.compile(…, backend="compilescope") or compilescope.tiered.'
     )
-    assert cs.tiers(torch.compile(torch.nn.ReLU(), backend="compilescope")).why == ""
+    with pytest.raises(cs.CompilescopeError, match=f"nothing to pin: no graph .* {backend!r}"):
+        cs.pin_tier(compiled, "python")
+    uncalled = torch.compile(torch.nn.ReLU(), backend="compilescope")
+    assert cs.tiers(uncalled).why == ""
+    with pytest.raises(cs.CompilescopeError, match="no graph with tiers is compiled") as refused:
+        cs.pin_tier(uncalled, "python")
+    assert refused.value.problem.remedy.startswith("Call it first")
 
 
 @pytest.mark.parametrize(
@@ -97,8 +103,10 @@ def test_what_another_backend_compiles_has_no_tiers_and_says_so(backend: str) ->
     ],
 )
 def test_what_has_one_wrapper_only_says_why(settings: dict[str, Any], why: str) -> None:
-    tiers = cs.tiers(cs.tiered(subject, **settings))
-    assert str(tiers).startswith(f"no graph has tiers: {why}")
+    compiled = cs.tiered(subject, **settings)
+    assert str(cs.tiers(compiled)).startswith(f"no graph has tiers: {why}")
+    with pytest.raises(cs.CompilescopeError, match=f"nothing to pin: .* {why}"):
+        cs.pin_tier(compiled, None)
 
 
 @pytest.fixture
@@ -419,8 +427,10 @@ def in_child(work: Any) -> list[Any]:
 
 
 def test_settings_are_inductors_and_nothing_else_is_taken() -> None:
-    with pytest.raises(cs.CompilescopeError, match="tiers is"):
-        cs.tiered(torch.sin, tiers=("cpp", "python"))
+    for wrong in (("cpp", "python"), (), "python", 2):
+        with pytest.raises(cs.CompilescopeError, match="tiers is") as refused:
+            cs.tiered(torch.sin, tiers=wrong)  # type: ignore[arg-type]
+        assert "or ('python',) for no second tier" in refused.value.problem.remedy
     for tiers in (("python", "cpp"), ("python",)):
         with pytest.raises(RuntimeError, match="Unexpected optimization option"):
             cs.tiered(torch.sin, tiers=tiers, options={"no_such_option": 1})
