@@ -92,6 +92,7 @@ function Row(props: {
   const { result, scale, columns, context } = props;
   const { trans } = context;
   const { latency_us: latency } = result;
+  const titles = TABLES.results(trans);
   const classes = [
     result.best ? 'jp-mod-best' : '',
     result.noisy ? 'jp-mod-noisy' : '',
@@ -124,7 +125,7 @@ function Row(props: {
                 {stateOf(result, trans)}
               </td>
             ) : (
-              <td className="jp-mod-number">
+              <td className="jp-mod-number" data-title={titles.latency.title}>
                 <ViewLink view="timings" isPlain context={context}>
                   {result.latency || formatMicroseconds(latency)}
                 </ViewLink>
@@ -145,7 +146,7 @@ function Row(props: {
             </td>
           ),
           speedup: latency !== null && (
-            <td>
+            <td data-title={titles.speedup.title}>
               {result.speedup && (
                 <ViewLink view="timings" isPlain context={context}>
                   <SpeedupText speedup={result.speedup} trans={trans} />
@@ -154,7 +155,7 @@ function Row(props: {
             </td>
           ),
           first_call: columns.isStarted && (
-            <td className="jp-mod-number">
+            <td className="jp-mod-number" data-title={titles.first_call.title}>
               {result.first_call_s !== null && (
                 <ViewLink
                   view="compile-time"
@@ -169,7 +170,7 @@ function Row(props: {
             </td>
           ),
           accuracy: columns.isChecked && (
-            <td>
+            <td data-title={titles.accuracy.title}>
               {result.accurate !== null && (
                 <Accuracy isRight={result.accurate} context={context} />
               )}

@@ -77,3 +77,62 @@ test('shows symbols of sizes as a table in a narrow window, too', async ({
     await expect(head).toHaveCSS('display', 'table-cell');
   }
 });
+
+/**
+ * The pairs of a table's texts that are drawn over each other, and the texts that are cut.
+ */
+const unreadable = (table: Locator): Promise<string[]> =>
+  table.evaluate(node => {
+    const cells = [...node.querySelectorAll('th, td')].flatMap(cell => {
+      const range = document.createRange();
+      range.selectNodeContents(cell);
+      const { left, right, top, bottom } = range.getBoundingClientRect();
+      return right > left ? [{ cell, left, right, top, bottom }] : [];
+    });
+    const cut = cells.filter(({ cell }) =>
+      [cell, ...cell.querySelectorAll('*')].some(
+        part =>
+          getComputedStyle(part).overflowX !== 'visible' &&
+          part.scrollWidth > part.clientWidth
+      )
+    );
+    const over = cells.filter((a, i) =>
+      cells
+        .slice(i + 1)
+        .some(
+          b =>
+            Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 &&
+            Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 1
+        )
+    );
+    return [...cut, ...over].map(({ cell }) => cell.textContent);
+  });
+
+test('keeps tables readable in a panel that a wide sidebar leaves no room', async ({
+  page
+}) => {
+  const address = savePage('recompiles');
+  for (const [view, name] of [
+    ['overview', 'Results by variant'],
+    ['recompiles', 'What failed'],
+    ['requested', 'How extern and custom operators are called']
+  ]) {
+    await page.setViewportSize({ width: 170, height: 900 });
+    await page.goto('about:blank');
+    await page.goto(`${address}#view=${view}`);
+    for (const width of [170, 215, 260]) {
+      await page.setViewportSize({ width, height: 900 });
+      const table = page.getByRole('table', { name }).first();
+      await expect
+        .poll(() => table.evaluate(node => node.clientWidth))
+        .toBeLessThan(width);
+      await expect.poll(() => unreadable(table)).toEqual([]);
+    }
+    await takePicture(page, `saved-page-${view}-very-narrow`);
+  }
+  await page.goto('about:blank');
+  await page.goto(`${address}#view=overview`);
+  const row = page.getByRole('row', { name: 'Python wrapper' });
+  await expect(row.getByText('slower')).toBeVisible();
+  await expect(row.getByText('1.05 s')).toBeVisible();
+});
