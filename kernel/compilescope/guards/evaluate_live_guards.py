@@ -14,6 +14,7 @@ from ..analysis.guards.reasons.failed_guard import recorded_gradients
 from ..isolation.global_state import SavedModes
 from ..report import Compilation
 from ..report.errors import CompilescopeError
+from ..report.resumed import is_generated
 from ..report.what_if import WhatIf
 from ..subject.subject import name_of, unwrap
 from ..subject.typed_arguments import evaluate_arguments
@@ -24,7 +25,6 @@ from ..torch_api.trace.entered_functions import entry_functions
 from .evaluate_guards import evaluate_guards
 from .kept_guards import by_report_id, report_ids
 
-_RESUMED = "torch_dynamo_resume_in_"
 _WHOLE = "The recompile limit is reached: with fullgraph=True, torch then raises an error."
 _UNCOMPILED = "{name} itself is not compiled: this is the answer for torch.compile of it."
 _TORCH_MODULE = (
@@ -142,7 +142,7 @@ def evaluate_compilation(
             "Its cell ran again, or it was dropped, and its compilation with it.",
             "Choose a later compilation.",
         )
-    if function.__code__.co_name.startswith(_RESUMED):
+    if is_generated(function.__code__.co_name):
         raise CompilescopeError(
             f"{compilation} begins behind a graph break.",
             "It is reached with values that only running what is before it makes.",

@@ -9,6 +9,7 @@ from ..analysis.figures.counts import is_recompile
 from ..analysis.figures.wording import count
 from ..report import Compilation, SourceLine, VariantReport
 from ..report.problem import Struct
+from ..report.resumed import plain_function
 from ..report.subjects.traces import LostTime
 
 
@@ -129,11 +130,7 @@ def _restarts(
 
 
 def _function(frame: SourceLine | None) -> str:
-    if frame is None:
-        return "a frame"
-    from ..analysis.problems.breaks import plain_function  # most traces have no recompile
-
-    return plain_function(frame.function)
+    return "a frame" if frame is None else plain_function(frame.function)
 
 
 def _recompiles(

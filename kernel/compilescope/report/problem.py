@@ -7,6 +7,8 @@ from typing import Literal
 
 import msgspec
 
+from .resumed import is_generated, readable_name
+
 Severity = Literal["error", "warning", "info"]
 
 
@@ -20,7 +22,12 @@ class SourceLine(Struct, frozen=True):  # type: ignore[misc]  # msgspec allows i
     file: str
     line: int
     function: str = ""
+    """The function that it is in; after a graph break ``f from line 9``."""
     code: str = ""
+
+    def __post_init__(self) -> None:
+        if is_generated(self.function):
+            msgspec.structs.force_setattr(self, "function", readable_name(self.function))
 
 
 class Problem(Struct):

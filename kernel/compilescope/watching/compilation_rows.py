@@ -7,7 +7,7 @@ from typing import Any
 
 from ..analysis.figures.outcome_words import outcome_words
 from ..analysis.guards.frames import frame_of
-from ..analysis.problems.breaks import break_key, frame_name, parse_break
+from ..analysis.problems.breaks import break_key, parse_break
 from ..analysis.problems.compile_failures import first_sentence
 from ..analysis.problems.failed_records import METRICS, outcome_of
 from ..capture.logged_values import compile_time_s
@@ -93,7 +93,7 @@ class CompilationRows:
         return WatchedCompilation(
             id=group.id,
             frame=frame,
-            name=frame_name(frame.function) if frame is not None else "",
+            name=frame.function if frame is not None else "",
             started_s=records[0].time_s if records else None,
             duration_s=_seconds(metrics, backward, group) if group.done else None,
             breaks=breaks,

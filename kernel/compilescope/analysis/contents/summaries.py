@@ -31,7 +31,6 @@ from ..figures.intervals import known_interval
 from ..figures.outcome_words import outcome_words
 from ..figures.speedups import latency
 from ..figures.stages import stage_words, triton_kernels
-from ..problems.breaks import frame_name
 from ..target.check_words import checked
 from ..target.estimate_words import call_words, estimate_lines, nothing_ran
 from ..wrapper.default_sides import has_cpp_wrapper, other_wrapper
@@ -151,7 +150,7 @@ def compilation_summary(
     return CompilationSummary(
         id=compilation.id,
         frame="" if frame is None else f"{frame.function} ({frame.file}:{frame.line})",
-        name="" if frame is None else frame_name(frame.function),
+        name="" if frame is None else frame.function,
         artifacts=[text.artifact() for text in listed(compilation)],
         guards=counts.get("guards", len(compilation.guards)),
         breaks=len(compilation.breaks),

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from ...capture.logged_values import decoded
 from ...capture.records import NO_COMPILE_ID, Record
 from ...report import Phase
+from ...report.resumed import readable_name
 from .compile_time import add_self_times
 from .phase_kinds import name_kinds
 
@@ -128,7 +129,7 @@ def _event(payload: str) -> _Event | None:
             str(event["ph"]),
             stamp,
             None if owner == "None" else owner,
-            str(detail),
+            readable_name(str(detail)),
         )
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
         return None  # a damaged event loses one phase

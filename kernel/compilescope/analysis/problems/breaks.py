@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from ...capture.records import Record
 from ...report import Break, SourceLine
+from ...report.resumed import plain_function, readable_text, resumed_at
 from ..text.stacks import below_us, read_stack
 from .failed_records import METRICS, restart_reasons
 
@@ -20,8 +21,6 @@ _USER_STACK = "User code traceback:"
 _UNHANDLED = "Failed to handle graph break gracefully"
 """The beginning of torch's message if the whole frame runs in eager; the reason follows."""
 _NESTED_BREAK = "*** While handling this graph break"
-_RESUMES = "torch_dynamo_resume_in_"
-_RESUMED = re.compile(rf"{_RESUMES}(.+)_at_(\d+)$")
 _ENDS = (_USER_STACK, "Traceback (most recent", "Stack variable source attribution")
 
 
@@ -103,25 +102,6 @@ def break_key(graph_break: Break) -> tuple[str, str, int]:
     )
 
 
-def plain_function(name: str) -> str:
-    """The user's function behind a frame: ``f`` for ``torch_dynamo_resume_in_f_at_12``."""
-    while name.startswith(_RESUMES) and (match := _RESUMED.match(name)):
-        name = match.group(1)
-    return name
-
-
-def resumed_at(name: str) -> int | None:
-    """The line that a frame resumes its function at; None for a function of the user's own."""
-    match = _RESUMED.match(name)
-    return int(match.group(2)) if match else None
-
-
-def frame_name(name: str) -> str:
-    """What a frame is called: ``f from line 12`` for ``torch_dynamo_resume_in_f_at_12``."""
-    line = resumed_at(name)
-    return name if line is None else f"{plain_function(name)} from line {line}"
-
-
 def line_of(graph_break: Break, frame: SourceLine | None) -> SourceLine | None:
     """The line of the compiled function at the break, which may be inside a function it calls."""
     for place in graph_break.stack:
@@ -141,7 +121,7 @@ def skips_frame(graph_break: Break, frame: SourceLine | None) -> bool:
 def _whole_frame(frame: SourceLine | None) -> str:
     if frame is None:
         return "the whole frame"
-    name = frame_name(frame.function)
+    name = frame.function
     return f"all of {name}" if resumed_at(frame.function) is None else f"{name} on"
 
 
@@ -198,9 +178,9 @@ def parse_break(text: str) -> Break:
         reason = reason[1:]
     return Break(
         reason="\n".join(reason),
-        explanation="\n".join(map(_dedent, fields["Explanation"])),
+        explanation=readable_text("\n".join(map(_dedent, fields["Explanation"]))),
         hints=[_dedent(hint) for hint in fields["Hint"]],
-        context="\n".join(map(_dedent, fields["Developer debug context"])),
+        context=readable_text("\n".join(map(_dedent, fields["Developer debug context"]))),
         link=link,
         where=where,
         stack=stack,

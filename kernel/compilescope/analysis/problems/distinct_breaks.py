@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ...report import Break, Compilation, DistinctBreak, VariantReport
 from ...report.break_advice import advice_lines
-from .breaks import break_key, line_of, plain_function, resumed_at, skips_frame
+from ...report.resumed import plain_function, resumed_at
+from .breaks import break_key, line_of, skips_frame
 
 _Key = tuple[str, str, int]
 """Equal for two occurrences of a break; see `break_key`."""

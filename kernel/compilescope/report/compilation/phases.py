@@ -52,7 +52,7 @@ class Phase(Struct):
     track: int = 0
     """Spans of one track nest; each thread or process has its own track."""
     detail: str = ""
-    """The object of the work, if torch reports it: a kernel's name, a pass."""
+    """The object of the work, if torch reports it: a function, a kernel's name, a pass."""
     self_us: float | None = None
     """The duration without that of the children on the same track, each moment counted once. None
     in a file of an earlier version."""

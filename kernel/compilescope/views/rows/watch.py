@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from ...analysis.figures.counts import break_count, is_recompile, recompile_count
 from ...analysis.figures.outcome_words import outcome_counts_of, outcome_words
-from ...analysis.problems.breaks import frame_name, plain_function
 from ...analysis.problems.distinct_breaks import most_frequent_first
 from ...report import Compilation, DistinctBreak, Recompile, Report
+from ...report.resumed import plain_function
 from .. import wording
 from .table import Column, Table
 
@@ -133,4 +133,4 @@ def _row(compilation: Compilation) -> tuple[str, ...]:
 
 def _frame(compilation: Compilation) -> str:
     frame = compilation.frame
-    return f"{frame_name(frame.function)} ({wording.place(frame)})" if frame else "unknown"
+    return f"{frame.function} ({wording.place(frame)})" if frame else "unknown"

@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from ....report import Advice, Failure, SourceLine
+from ....report.resumed import resumed_at
 from ..conditions import as_written
 from ..frames import Caller
 from ..reasons.expected_recompiles import normal_recompile, serves_later_sizes
@@ -34,7 +35,6 @@ _ARGUMENT = re.compile(r"L\['\w+'\](?!.*(?:_parameters|_buffers)\[)", re.S)
 """A source that is no parameter of a module."""
 _LOCAL = re.compile(r"L\['\w+'\]")
 _MARK_UNBACKED = "Call torch._dynamo.decorators.mark_unbacked(tensor, dimension) before each call"
-_RESUMED = "torch_dynamo_resume_in_"
 _OPTIMIZER = re.compile(r"[/\\]torch[/\\]optim[/\\]")
 _OPTIMIZER_STATE = re.compile(r"\.state\[list\(dict\.keys\(.*\.state\)\)\[\d+\]\]$")
 _ONE_VALUE = (
@@ -152,7 +152,7 @@ class _Adviser:
         self.settings = settings
         # dynamic=True sets it for its compilations.
         self.is_dynamic = settings.get("assume_static_by_default") is False
-        self.resumed = frame is not None and frame.function.startswith(_RESUMED)
+        self.resumed = frame is not None and resumed_at(frame.function) is not None
         self.names: Names = names_of(frame, caller)
         self.first = first.where if first else None
         # Two calls may be on one line.

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from ....report import SourceLine
-from ...problems.breaks import plain_function
+from ....report.resumed import plain_function
 from ..frames import Caller
 from .advice_names import Definition, Names, definition_of, functions_in, statements_in
 

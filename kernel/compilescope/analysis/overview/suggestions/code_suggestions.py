@@ -29,10 +29,11 @@ from ....report.break_advice import (
     is_torchs,
     setting_of,
 )
+from ....report.resumed import plain_function
 from ...figures.wording import compile_time, count, place
 from ...guards.reasons.expected_recompiles import SAVES_NOTHING
 from ...guards.reasons.recompile_words import guarded_value
-from ...problems.breaks import break_key, plain_function, same_break, skips_frame
+from ...problems.breaks import break_key, same_break, skips_frame
 from .ranked_suggestion import Ranked
 from .verdict_helps import BEFORE
 
