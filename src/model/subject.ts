@@ -20,7 +20,7 @@ import { Selected } from './selected';
 import { Shown } from './shown';
 import { chooseSubject, KnownSubjects, missedSubject } from './subjects';
 import { Switches } from './switches';
-import { NO_CHOICES } from './variants';
+import { findVariant, isGeneratedAhead, NO_CHOICES } from './variants';
 import { withGraph } from '../protocol/state';
 import { ModelWatching } from './watching';
 
@@ -296,7 +296,7 @@ export class SubjectModel extends ModelWatching implements ISubjectModel {
       case 'report_changed':
         this.reader.invalidate(data.subject, data.variant);
         if (data.subject === this._subject) {
-          void this._loadReport();
+          void this._loadReport(data.revision);
         }
         break;
       case 'job_changed':
@@ -448,9 +448,22 @@ export class SubjectModel extends ModelWatching implements ISubjectModel {
     onError: error => this.fail(error)
   });
   private _switches = new Switches({
-    ask: variant => {
+    isReady: variant =>
+      isGeneratedAhead(this._report, variant) ||
+      findVariant(this._report, variant) !== null,
+    ask: async variant => {
       const { connection, subject } = this.need();
-      return connection.request('add_variant', { subject, variant });
+      const known = findVariant(this._report, variant);
+      if (known && this._report) {
+        const { revision } = this._report;
+        return { name: known.name, revision, job: null, code: '' };
+      }
+      const answer = connection.request('add_variant', { subject, variant });
+      if (isGeneratedAhead(this._report, variant)) {
+        // Answered next, without another round trip: the report has the variant by then.
+        void this._loadReport();
+      }
+      return answer;
     },
     onAnswer: answer => this._onAnswer(answer),
     onLeft: ({ job, code }) => {

@@ -2,7 +2,8 @@ import type { AddVariantResult, JobState, Variant } from '../protocol/types';
 import { DEFAULT_VARIANT, isSameVariant } from './variants';
 
 /**
- * How long to wait for the next flip of a switch, in milliseconds.
+ * How long to wait for the next flip of a switch before code is generated for this
+ * one, in milliseconds.
  */
 const DEBOUNCE = 120;
 
@@ -46,8 +47,13 @@ export class Switches {
     this._stop();
     this._requested = requested;
     const pending: IPending = { job: null, timer: 0 };
-    pending.timer = window.setTimeout(() => void this._ask(pending), DEBOUNCE);
     this._pending = pending;
+    if (this._options.isReady(requested)) {
+      void this._ask(pending);
+    } else {
+      const ask = () => void this._ask(pending);
+      pending.timer = window.setTimeout(ask, DEBOUNCE);
+    }
     this._options.onChange();
   }
 
@@ -126,6 +132,11 @@ export namespace Switches {
    * What the switches do when they are flipped.
    */
   export interface IOptions {
+    /**
+     * Whether the code of a variant is there already: it is asked for at once.
+     */
+    isReady: (variant: Variant) => boolean;
+
     /**
      * Asks for a variant.
      */

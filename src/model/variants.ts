@@ -50,6 +50,29 @@ export function isSameVariant(a: Variant, b: Variant): boolean {
 }
 
 /**
+ * The variant of a report with these settings; null if there is none or it failed,
+ * so that it is worth another try.
+ */
+export function findVariant(
+  report: ReportSummary | null,
+  settings: Variant
+): VariantSummary | null {
+  const isIt = ({ requested, stage }: VariantSummary) =>
+    stage !== 'failed' && isSameVariant(requested, settings);
+  return report?.variants.find(isIt) ?? null;
+}
+
+/**
+ * Whether the kernel has generated the code of a variant ahead.
+ */
+export function isGeneratedAhead(
+  report: ReportSummary | null,
+  settings: Variant
+): boolean {
+  return !!report?.ready.some(ready => isSameVariant(ready, settings));
+}
+
+/**
  * The variants to show left and right: what was chosen, if the report has it;
  * otherwise those that the report names.
  */

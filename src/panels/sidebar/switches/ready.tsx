@@ -1,5 +1,5 @@
 import * as React from 'react';
-import { isSameVariant } from '../../../model/variants';
+import { isGeneratedAhead } from '../../../model/variants';
 import type { IPartProps } from '../types';
 
 /**
@@ -11,7 +11,7 @@ export function CodeReadyNote({
 }: IPartProps): JSX.Element | null {
   const { report, requested } = state;
   const other = { ...requested, cpp_wrapper: !requested.cpp_wrapper };
-  if (!report?.ready.some(variant => isSameVariant(variant, other))) {
+  if (!isGeneratedAhead(report, other)) {
     return null;
   }
   return (
