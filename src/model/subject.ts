@@ -294,7 +294,7 @@ export class SubjectModel extends ModelWatching implements ISubjectModel {
         this._setLive(data.subjects, data.focus);
         break;
       case 'report_changed':
-        this.reader.invalidate(data.subject, data.variant);
+        this.reader.invalidate(data.subject, data.variants);
         if (data.subject === this._subject) {
           void this._loadReport(data.revision);
         }

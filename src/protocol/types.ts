@@ -2208,12 +2208,12 @@ export interface Report {
 }
 
 /**
- * A report changed; `variant` names the variant if only one did.
+ * A report changed.
  */
 export interface ReportChanged {
   subject: string;
   revision: number;
-  variant: string | null;
+  variants: string[] | null;
 }
 
 /**

@@ -9,6 +9,7 @@ on `EVENTS_TARGET`, on which the panel sends nothing.
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from typing import Any
 
 import comm
@@ -103,7 +104,9 @@ class Endpoints:
         arguments = msgspec.convert(request.arguments, arguments_type)
         return commands.HANDLERS[request.command](self._session, arguments)
 
-    def _observe(self, kind: str, subject: str, job: Job | None) -> None:
+    def _observe(
+        self, kind: str, subject: str, job: Job | None, variants: Collection[str] | None
+    ) -> None:
         if kind == "measured":
             self._measured(subject)
             return
@@ -131,8 +134,10 @@ class Endpoints:
             )
         else:
             revision = self._session.revisions.get(subject, 0)
+            changed = None if variants is None else sorted(variants)
             self._clients.broadcast(
-                "report_changed", messages.ReportChanged(subject=subject, revision=revision)
+                "report_changed",
+                messages.ReportChanged(subject=subject, revision=revision, variants=changed),
             )
 
     def _observe_tiers(self, graph: GraphTiers) -> None:

@@ -30,13 +30,19 @@ def find(report: Report, name: str) -> VariantReport | None:
     return next((variant for variant in report.variants if variant.name == name), None)
 
 
-def put(report: Report, result: VariantReport, order: Sequence[str] = ()) -> None:
+def put(report: Report, result: VariantReport, order: Sequence[str] = ()) -> set[str]:
     """Adds a variant or takes the place of an earlier one; then links it with its partner.
 
     Parameters
     ----------
     order
         The variants' names in an earlier report of the call, which decide a new variant's place.
+
+    Returns
+    -------
+    set of str
+        The variants whose texts, or what their lines mean, may have changed: this one, and a
+        partner whose launches have other keys now.
     """
     for compilation in result.compilations:
         if compiled_callable.is_wrapper(compilation.frame):
@@ -56,12 +62,13 @@ def put(report: Report, result: VariantReport, order: Sequence[str] = ()) -> Non
             break
     else:
         variants.insert(_place(variants, result.name, order), result)
-    _pair(report, result)
+    rekeyed = _pair(report, result)
     note_changes(report, result.name)
     report.files |= notebook_cells.cells(result.compilations)
     if result.target is not None:
         # Estimates come with the code, so the conclusions can be drawn.
         conclude(report, result)
+    return {result.name, *rekeyed}
 
 
 def _place(variants: Sequence[VariantReport], name: str, order: Sequence[str]) -> int:
@@ -226,8 +233,12 @@ def note_unsaved(report: Report, unsaved: Sequence[str]) -> None:
             known_problem.why += f" {reason}"
 
 
-def _pair(report: Report, result: VariantReport) -> None:
-    """Links a Python wrapper with the C++ wrapper under otherwise the same settings."""
+def _pair(report: Report, result: VariantReport) -> set[str]:
+    """Links a Python wrapper with the C++ wrapper under otherwise the same settings.
+
+    Returns the partners whose launches have other keys now.
+    """
+    rekeyed: set[str] = set()
 
     def other_wrapper(variant: Variant) -> Variant:
         return msgspec.structs.replace(variant, cpp_wrapper=not variant.cpp_wrapper)
@@ -237,8 +248,9 @@ def _pair(report: Report, result: VariantReport) -> None:
             python, cpp = (other, result) if result.requested.cpp_wrapper else (result, other)
             by_id = {compilation.id: compilation for compilation in cpp.compilations}
             for compilation in python.compilations:
-                if compilation.id in by_id:
-                    pair(compilation, by_id[compilation.id])
+                if compilation.id in by_id and pair(compilation, by_id[compilation.id]):
+                    rekeyed.add(other.name)
+    return rekeyed
 
 
 _NOT_INSTALLED = "torch installs guards once the whole frame is compiled."

@@ -25,24 +25,27 @@ class Results:
 
     def __init__(self, report: Report) -> None:
         self._report = report
-        self._changed: Callable[[str], None] = lambda variant: None
+        self._changed: Callable[[Collection[str]], None] = lambda variants: None
         self._lock = threading.RLock()
         self._order: Sequence[str] = ()
         """The variants' names: those of an earlier report of the call, and those to come."""
 
-    def on_change(self, changed: Callable[[str], None]) -> None:
-        """Calls ``changed`` with a variant's name whenever the report has new results of it."""
+    def on_change(self, changed: Callable[[Collection[str]], None]) -> None:
+        """Calls ``changed`` whenever the report has new results.
+
+        Its argument has the variants whose texts, or what their lines mean, may have changed.
+        """
         self._changed = changed
 
     def changed(self, variant: str) -> None:
-        """Calls the callbacks: the results of a variant have changed."""
-        self._changed(variant)
+        """Calls the callback: the results of a variant have changed."""
+        self._changed({variant})
 
     def put(self, result: VariantReport) -> None:
         """Adds a variant, or takes the place of its earlier results."""
         with self._lock:
-            report_updates.put(self._report, result, self._order)
-        self._changed(result.name)
+            changed = report_updates.put(self._report, result, self._order)
+        self._changed(changed)
 
     @contextmanager
     def meanwhile(self, result: VariantReport | None) -> Iterator[None]:
@@ -56,7 +59,7 @@ class Results:
                 with self._lock:
                     variants = self._report.variants
                     self._report.variants = [known for known in variants if known is not result]
-                self._changed(result.name)
+                self._changed({result.name})
             raise
 
     def put_generated(self, result: VariantReport, added: Callable[[], None]) -> None:
@@ -68,11 +71,12 @@ class Results:
             Called if they were added.
         """
         with self._lock:
+            changed: Collection[str] = ()
             current = report_updates.find(self._report, result.name)
             if current is None or current.stage != "built":
-                report_updates.put(self._report, result, self._order)
+                changed = report_updates.put(self._report, result, self._order)
                 added()
-        self._changed(result.name)
+        self._changed(changed)
 
     def expect(self, names: Sequence[str]) -> None:
         """Sets the order of new variants; eager, their baseline, follows them."""
@@ -83,8 +87,8 @@ class Results:
         """Adds the results of a variant's build to its sources in the report."""
         with self._lock:
             merged = report_updates.merged(self._report, result)
-            report_updates.put(self._report, merged, self._order)
-        self._changed(result.name)
+            changed = report_updates.put(self._report, merged, self._order)
+        self._changed(changed)
 
     def put_rebuilt(self, name: str, rebuilt: Rebuilt) -> None:
         """Adds a variant's second compilation, with warm caches."""
@@ -92,16 +96,16 @@ class Results:
             variant = self._report.variant(name)
             add_warm(variant, rebuilt)
             report_updates.conclude(self._report, variant)
-        self._changed(name)
+        self._changed({name})
 
     def add_sources(self, sources: VariantReport, built: VariantReport) -> None:
         """Adds the sources of a variant whose build lacks some."""
         with self._lock:
-            report_updates.put(self._report, sources)
-            report_updates.put(self._report, report_updates.merged(self._report, built))
+            changed = report_updates.put(self._report, sources)
+            changed |= report_updates.put(self._report, report_updates.merged(self._report, built))
             if built.timing is not None:
                 report_updates.conclude(self._report, built)
-        self._changed(sources.name)
+        self._changed(changed)
 
     def put_timings(self, timings: Mapping[str, Timing], but: Collection[str] = ()) -> None:
         """Adds timings and the conclusions from them; some variants keep their timing."""
@@ -109,14 +113,13 @@ class Results:
             return
         with self._lock:
             report_updates.put_timings(self._report, timings, but)
-        for name in timings:
-            self._changed(name)
+        self._changed(())
 
     def conclude(self, variant: VariantReport) -> None:
         """Adds the conclusions from a study of a variant."""
         with self._lock:
             report_updates.conclude(self._report, variant)
-        self._changed(variant.name)
+        self._changed({variant.name})
 
     def adopt(self, before: Report, but: Collection[str], requested: Collection[Variant]) -> None:
         """Takes over the variants of an earlier report of the same call, except those named.
@@ -133,4 +136,4 @@ class Results:
         """Records an error of compilescope, which ends the work on this report."""
         with self._lock:
             self._report.problems.append(fault(error))
-        self._changed("")
+        self._changed(())

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import suppress
 
 from .jobs import Job
 
 _log = logging.getLogger(__name__)
 
-Observer = Callable[[str, str, Job | None], None]
+Observer = Callable[[str, str, Job | None, Collection[str] | None], None]
 """Called with the kind of change ("subjects", "offer", "report", "job", "watch",
-"measured" or "sweep"), the subject and the job."""
+"measured" or "sweep"), the subject, the job, and for a report the variants whose texts may have
+changed; None: all."""
 
 
 class Observers:
@@ -26,11 +27,17 @@ class Observers:
         self._observers.append(observer)
         return lambda: self._remove(observer)
 
-    def notify(self, kind: str, subject: str, job: Job | None = None) -> None:
+    def notify(
+        self,
+        kind: str,
+        subject: str,
+        job: Job | None = None,
+        variants: Collection[str] | None = None,
+    ) -> None:
         """Notifies the observers of a change."""
         for observer in list(self._observers):
             try:
-                observer(kind, subject, job)
+                observer(kind, subject, job, variants)
             except Exception:  # noqa: BLE001, PERF203 - who looks on must not stop the work
                 self._remove(observer)
                 _log.warning("An observer failed and is removed.", exc_info=True)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from ..builds.measurement_state import MeasurementProgress
@@ -111,7 +112,7 @@ class Session:
         requested = inspection.with_written(fn, requested, chosen=variants is not None)
         check_options(inspection, studies, study_options or {}, requested)
         subject = inspection.report.subject.id
-        inspection.results.on_change(lambda _: self._note_change(subject))
+        inspection.results.on_change(functools.partial(self._note_change, subject))
         work = Work(build=run, breakdown=run and breakdown)
         job = self.jobs.new(subject, list(requested), work)
         with self._calls.alone(job):
@@ -202,14 +203,14 @@ class Session:
         if found_inspection is None and plan.call is not None:
             inspection = found_inspection = Inspection(*plan.call)
             subject = inspection.report.subject.id
-            inspection.results.on_change(lambda _: self._note_change(subject))
+            inspection.results.on_change(functools.partial(self._note_change, subject))
             self._add_inspection(inspection, focus=True)
         report = (
             found_inspection.report if found_inspection is not None else new_report(plan.subject)
         )
         running = self.sweeps.start(plan, report, executor=executor, workers=workers)
         if found_inspection is not None:
-            self._note_change(report.subject.id)
+            self._note_change(report.subject.id, ())
         return report, running
 
     def ranks(
@@ -321,7 +322,7 @@ class Session:
         )
 
     def observe(self, observer: Observer) -> Callable[[], None]:
-        """Calls ``observer(kind, subject, job)`` after changes; the result ends that."""
+        """Calls an observer after changes; the result ends that."""
         return self._observers.add(observer)
 
     def _kind_of(self, job: Job) -> str:
@@ -350,9 +351,9 @@ class Session:
         if subject in self.inspections and watch.state().compilations:
             self._notify("offer", subject)
 
-    def _note_change(self, subject: str) -> None:
+    def _note_change(self, subject: str, variants: Collection[str] | None = None) -> None:
         self._subjects.note_change(subject)
-        self._notify("report", subject)
+        self._observers.notify("report", subject, variants=variants)
 
     def _notify(self, kind: str, subject: str, job: Job | None = None) -> None:
         self._observers.notify(kind, subject, job)

@@ -7,6 +7,15 @@ export type CachedRequest =
   'get_artifact' | 'get_variant' | 'get_compilation' | 'get_graph';
 
 /**
+ * Those about what only some variants have anew when a report changes: the kernel says
+ * which.
+ */
+const OF_CHANGED_VARIANTS: ReadonlySet<CachedRequest> = new Set([
+  'get_artifact',
+  'get_graph'
+] as const);
+
+/**
  * Answers about reports, kept until what they are of has changed.
  */
 export class AnswerCache {
@@ -34,7 +43,7 @@ export class AnswerCache {
     }
     const answer = this._ask(command, args);
     const { subject, variant } = args;
-    const entry = { subject, variant, answer };
+    const entry = { command, subject, variant, answer };
     this._entries.set(key, entry);
     answer.catch(() => {
       // A failure is not kept: the next look asks again.
@@ -46,14 +55,17 @@ export class AnswerCache {
   }
 
   /**
-   * Drop what is of a subject, or of one of its variants.
+   * A report has changed: drop what may be of its past.
+   *
+   * @param variants - Those whose artifacts and graphs may have changed; null for all.
    */
-  invalidate(subject: string, variant: string | null = null): void {
+  invalidate(subject: string, variants: readonly string[] | null): void {
     for (const [key, entry] of this._entries) {
-      if (
-        entry.subject === subject &&
-        (variant === null || entry.variant === variant)
-      ) {
+      const isKept =
+        variants !== null &&
+        OF_CHANGED_VARIANTS.has(entry.command) &&
+        !variants.includes(entry.variant);
+      if (entry.subject === subject && !isKept) {
         this._entries.delete(key);
       }
     }
@@ -61,6 +73,11 @@ export class AnswerCache {
 
   private _entries = new Map<
     string,
-    { subject: string; variant: string; answer: Promise<unknown> }
+    {
+      command: CachedRequest;
+      subject: string;
+      variant: string;
+      answer: Promise<unknown>;
+    }
   >();
 }

@@ -33,10 +33,12 @@ export class ReportReader {
   }
 
   /**
-   * Forget what was read of a subject, or of one of its variants.
+   * Forget what was read of a subject whose report has changed.
+   *
+   * @param variants - Those whose artifacts and graphs may have changed; null for all.
    */
-  invalidate(subject: string, variant: string | null): void {
-    this._cache.invalidate(subject, variant);
+  invalidate(subject: string, variants: readonly string[] | null): void {
+    this._cache.invalidate(subject, variants);
   }
 
   async getArtifact(

@@ -30,7 +30,7 @@ class Notices:
         self.states: list[tuple[str, str]] = []
         self.stop = session.observe(self)
 
-    def __call__(self, kind: str, subject: str, job: Job | None) -> None:
+    def __call__(self, kind: str, subject: str, job: Job | None, _: Any) -> None:
         self.kinds.append(kind)
         if job is not None and (job.id, job.state) not in self.states[-1:]:
             self.states.append((job.id, job.state))

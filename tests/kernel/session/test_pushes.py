@@ -53,6 +53,19 @@ def test_an_inspection_is_pushed_as_it_grows(manager: CommManager) -> None:
     endpoints.close()
 
 
+def test_a_flip_says_whose_texts_changed(
+    manager: CommManager, session: Session, endpoints: Endpoints
+) -> None:
+    _, events = connect(manager)
+    inputs = (torch.randn(4, 8),)
+    report = session.inspect(subjects.plain, inputs, variants="python", run=False)
+    events.sent.clear()
+    session.add(report.subject.id, cs.Variant(cpp_wrapper=True))
+    changes = [event["data"] for event in events.sent if event["event"] == "report_changed"]
+    assert [change["variants"] for change in changes] == [["cpp"]], "the Python wrapper is the same"
+    endpoints.close()
+
+
 def test_a_measurement_is_pushed_as_it_grows_and_fetched_after_a_reload(
     manager: CommManager, monkeypatch: pytest.MonkeyPatch
 ) -> None:

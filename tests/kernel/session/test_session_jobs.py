@@ -121,7 +121,7 @@ def test_a_failed_variant_is_tried_again_while_the_job_that_failed_is_ending(
         monkeypatch.setattr(CodeGeneration, "sources", generate)
         return VariantReport(name=name, requested=variant, stage="failed")
 
-    def ask_again(kind: str, _: str, __: Job | None) -> None:
+    def ask_again(kind: str, *_: Any) -> None:
         if kind == "report" and not asked:
             # The report has the failure, and its job has not ended yet.
             asked.append(in_background(lambda: session.panel_jobs.sources(subject, CPP)))
@@ -215,7 +215,7 @@ def test_the_main_thread_is_free_once_the_subject_has_been_called(
     notices = Notices(session)
     generate = CodeGeneration.sources
 
-    def ask_again(kind: str, _: str, job: Job | None) -> None:
+    def ask_again(kind: str, _: str, job: Job | None, __: Any) -> None:
         if job is not None and job.step == "running the subject under Dynamo":
             again.append(in_thread(lambda: session.panel_jobs.sources(subject, dynamic)))
             shown.append(report_without_texts.job(job).step)

@@ -231,7 +231,7 @@ def test_the_panel_starts_follows_cancels_and_finds_a_sweep_again(tmp_path: Path
     subject = report.subject.id
     changes: list[messages.SweepChanged] = []
 
-    def observe(kind: str, about: str, job: Any) -> None:
+    def observe(kind: str, about: str, *_: Any) -> None:
         if kind == "sweep":
             changes.extend(sweeps.changed_cells(session, about))
 

@@ -209,7 +209,7 @@ def test_a_target_is_added_while_a_cell_compiles() -> None:
     subject = report.subject.id
     ended = threading.Event()
     session.observe(
-        lambda kind, _, job: (
+        lambda kind, _, job, __: (
             ended.set()
             if kind == "job" and job is not None and job.state in ("done", "failed")
             else None

@@ -87,7 +87,7 @@ describe('SubjectModel', () => {
     expect(model.requested.target).toBeNull();
     connection.event.emit({
       event: 'report_changed',
-      data: { subject: 'f', revision: 2, variant: null }
+      data: { subject: 'f', revision: 2, variants: null }
     });
     const variants = [variantSummary('python on h100', { target: 'h100' })];
     await connection.answer('get_report', report('f', { variants }));
@@ -99,7 +99,7 @@ describe('SubjectModel', () => {
     const more = (revision: number, names: string[]) => {
       connection.event.emit({
         event: 'report_changed',
-        data: { subject: 'f', revision, variant: null }
+        data: { subject: 'f', revision, variants: null }
       });
       const variants = names.map(name =>
         variantSummary(name, { cpp_wrapper: name.startsWith('cpp') })
@@ -129,7 +129,7 @@ describe('SubjectModel', () => {
     for (let revision = 2; revision < 9; revision++) {
       connection.event.emit({
         event: 'report_changed',
-        data: { subject: 'f', revision, variant: null }
+        data: { subject: 'f', revision, variants: null }
       });
     }
     await connection.answer('get_report', report('f'));
@@ -342,11 +342,38 @@ describe('SubjectModel', () => {
       void model.getArtifact('cpp', '0/0', 'cpp');
       connection.event.emit({
         event: 'report_changed',
-        data: { subject: 'f', revision: 2, variant: 'cpp' }
+        data: { subject: 'f', revision: 2, variants: ['cpp'] }
       });
       void model.getArtifact('python', '0/0', 'python');
       void model.getArtifact('cpp', '0/0', 'cpp');
       expect(asked()).toEqual(['python', 'cpp', 'cpp']);
+      connection.event.emit({
+        event: 'report_changed',
+        data: { subject: 'f', revision: 3, variants: null }
+      });
+      void model.getArtifact('python', '0/0', 'python');
+      expect(asked()).toEqual(['python', 'cpp', 'cpp', 'python']);
+    });
+
+    it('outlast a change of another variant, which may change the rest', async () => {
+      const all = () => {
+        void model.getArtifact('python', '0/0', 'python');
+        void model.getGraph('python', '0/0', 'dynamo');
+        void model.getVariant('python');
+        void model.getCompilation('python', '0/0', ['kernels']);
+      };
+      all();
+      const before = connection.log.length;
+      connection.event.emit({
+        event: 'report_changed',
+        data: { subject: 'f', revision: 2, variants: ['cpp'] }
+      });
+      all();
+      expect(connection.log.slice(before).map(([command]) => command)).toEqual([
+        'get_report',
+        'get_variant',
+        'get_compilation'
+      ]);
     });
 
     it('are asked for again after a failure', async () => {
@@ -397,7 +424,7 @@ describe('SubjectModel', () => {
       more.variants = [...more.variants, variantSummary('tuned')];
       connection.event.emit({
         event: 'report_changed',
-        data: { subject: 'f', revision: 2, variant: null }
+        data: { subject: 'f', revision: 2, variants: null }
       });
       await connection.answer('get_report', more);
       const listener = jest.fn();
@@ -432,7 +459,7 @@ describe('SubjectModel', () => {
       );
       connection.event.emit({
         event: 'report_changed',
-        data: { subject: 'f', revision: 2, variant: null }
+        data: { subject: 'f', revision: 2, variants: null }
       });
       await connection.answer('get_report', more);
     }

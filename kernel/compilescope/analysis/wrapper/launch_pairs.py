@@ -18,7 +18,7 @@ _OPERATOR = re.compile(
 _QUALIFIED = re.compile(r"\w+::(\w+)")
 
 
-def pair(python: Compilation, cpp: Compilation) -> None:
+def pair(python: Compilation, cpp: Compilation) -> bool:
     """Make the keys of two compilations of one frame agree, and give kernels both wrappers' lines.
 
     Parameters
@@ -26,6 +26,11 @@ def pair(python: Compilation, cpp: Compilation) -> None:
     python, cpp
         The compilations, one with a Python wrapper and the other with a C++ wrapper; changed in
         place. Nothing happens if either lacks its wrapper.
+
+    Returns
+    -------
+    bool
+        Whether launches have other keys now.
 
     Notes
     -----
@@ -42,14 +47,17 @@ def pair(python: Compilation, cpp: Compilation) -> None:
         if not _keys_match(python_calls, cpp_calls):
             _realign(python_calls, cpp_calls, left.direction)
     _exchange(python, cpp)
+    is_rekeyed = False
     for compilation, keys in zip((python, cpp), before, strict=True):
         now = _keys(compilation)
+        is_rekeyed |= now != keys
         if now == keys and compilation.steps:
             continue
         compilation.steps = find_steps(compilation)
         changed = dict(zip(keys, now, strict=True))
         for memory in compilation.memory:
             memory.keys = [changed.get(key, key) for key in memory.keys]
+    return is_rekeyed
 
 
 class _Call:

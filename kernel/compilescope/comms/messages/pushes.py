@@ -21,11 +21,13 @@ class SubjectsChanged(Message):
 
 
 class ReportChanged(Message):
-    """A report changed; ``variant`` names the variant if only one did."""
+    """A report changed."""
 
     subject: str
     revision: int
-    variant: str | None = None
+    variants: list[str] | None = None
+    """The variants whose artifacts and graphs may have changed; None: those of all. The rest of any
+    variant may have changed, too."""
 
 
 class JobChanged(Message):

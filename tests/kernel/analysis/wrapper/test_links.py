@@ -131,6 +131,7 @@ def partners(left: Compilation, right: Compilation) -> list[tuple[int, int]]:
 def test_a_fusion_off_in_one_wrapper_pairs_nothing_unlike():
     left = compilation("python", [("k0", ["a", "b"]), ("k1", ["c"]), ("k2", ["d"])])
     right = compilation("cpp", [("k0", ["a"]), ("k1", ["b"]), ("k2", ["c"]), ("k3", ["d"])])
+    assert pair(left, right), "the keys are others"
     assert partners(left, right) == [(2, 3), (3, 4)]
     keys = [region.key for region in launches(left, "python") + launches(right, "cpp")]
     assert len(set(keys)) == 5
@@ -156,6 +157,7 @@ def test_repeated_kernels_do_not_slide():
 def test_keys_stay_where_launches_agree():
     left = compilation("python", [("k0", ["a"]), ("extern_kernels.mm", ["b"])])
     right = compilation("cpp", [("k0", ["a"]), ("aoti_torch_cuda_mm_out", ["b"])])
+    assert not pair(left, right)
     assert partners(left, right) == [(1, 1), (2, 2)]
     assert launches(left, "python")[1].key == "launch:inference:#2"
 

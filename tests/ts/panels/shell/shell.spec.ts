@@ -209,7 +209,7 @@ describe('ReportShell', () => {
     expect(names()).toEqual(usual);
     connection.event.emit({
       event: 'report_changed',
-      data: { subject: 'f', variant: 'python', revision: 2 }
+      data: { subject: 'f', variants: ['python'], revision: 2 }
     });
     await connection.answer(
       'get_report',
@@ -250,7 +250,7 @@ describe('ReportShell', () => {
     expect(dim()).toEqual(['recompiles. Nothing was compiled again.']);
     connection.event.emit({
       event: 'report_changed',
-      data: { subject: 'f', variant: 'python', revision: 2 }
+      data: { subject: 'f', variants: ['python'], revision: 2 }
     });
     await connection.answer(
       'get_report',
