@@ -5,6 +5,7 @@ import { isActive } from '../../model/jobs';
 import type { JobState } from '../../protocol/types';
 import type { ISubjectModel } from '../../interfaces/subject';
 import { Elapsed } from '../common/states/elapsed';
+import { Lasting } from '../common/states/lasting';
 import { canResume, stepText, stoppedText } from '../../words/jobs';
 import type { IViewContext } from '../views';
 
@@ -82,30 +83,31 @@ export class WorkStrip extends ReactWidget {
     }
     if (isActive(job)) {
       return (
-        <Line kind="running">
-          <span className="jp-Compilescope-spinner" aria-hidden="true" />
-          <span
-            className="jp-Compilescope-workText"
-            title={stepText(job, trans)}
-          >
-            {job.variant && (
-              <>
-                <strong>{job.variant}</strong>{' '}
-              </>
-            )}
-            <span>{stepText(job, trans)}</span>{' '}
-            <Elapsed
-              key={job.id}
-              since={model.jobSince}
-              words={job.time_words}
-              trans={trans}
+        <Lasting key={job.id} since={model.jobSince}>
+          <Line kind="running">
+            <span className="jp-Compilescope-spinner" aria-hidden="true" />
+            <span
+              className="jp-Compilescope-workText"
+              title={stepText(job, trans)}
+            >
+              {job.variant && (
+                <>
+                  <strong>{job.variant}</strong>{' '}
+                </>
+              )}
+              <span>{stepText(job, trans)}</span>{' '}
+              <Elapsed
+                since={model.jobSince}
+                words={job.time_words}
+                trans={trans}
+              />
+            </span>
+            <Action
+              label={trans.__('Cancel')}
+              onClick={() => void model.cancel()}
             />
-          </span>
-          <Action
-            label={trans.__('Cancel')}
-            onClick={() => void model.cancel()}
-          />
-        </Line>
+          </Line>
+        </Lasting>
       );
     }
     if (job.id === this._dismissed) {

@@ -3,6 +3,7 @@ import * as React from 'react';
 import { isActive } from '../../model/jobs';
 import { isOnlyForTargets } from '../../model/variants';
 import { Elapsed } from '../common/states/elapsed';
+import { Lasting } from '../common/states/lasting';
 import { formatShare } from '../../words/format';
 import { canResume, stepText, stoppedText } from '../../words/jobs';
 import type { IPartProps } from './types';
@@ -75,26 +76,23 @@ function Progress({ state, actions, trans }: IPartProps): JSX.Element | null {
   }
   const step = stepText(job, trans);
   return (
-    <div className="jp-Compilescope-progress">
-      <progress
-        aria-label={trans.__('Progress of the work')}
-        value={job.fraction ?? undefined}
-        max={1}
-      />
-      <span role="status" title={step}>
-        {step}
-      </span>
-      {job.fraction !== null && job.state === 'running' && (
-        <span className="jp-Compilescope-muted">
-          {formatShare(job.fraction)}
+    <Lasting key={job.id} since={state.jobSince}>
+      <div className="jp-Compilescope-progress">
+        <progress
+          aria-label={trans.__('Progress of the work')}
+          value={job.fraction ?? undefined}
+          max={1}
+        />
+        <span role="status" title={step}>
+          {step}
         </span>
-      )}
-      <Elapsed
-        key={job.id}
-        since={state.jobSince}
-        words={job.time_words}
-        trans={trans}
-      />
-    </div>
+        {job.fraction !== null && job.state === 'running' && (
+          <span className="jp-Compilescope-muted">
+            {formatShare(job.fraction)}
+          </span>
+        )}
+        <Elapsed since={state.jobSince} words={job.time_words} trans={trans} />
+      </div>
+    </Lasting>
   );
 }

@@ -1,4 +1,5 @@
 import * as React from 'react';
+import { Lasting } from '../../common/states/lasting';
 import { ChangeSummary } from './changed';
 import { CodeReadyNote } from './ready';
 import type { IPartProps } from '../types';
@@ -27,10 +28,12 @@ export function Switches(props: IPartProps): JSX.Element {
       title={trans.__('Switches')}
       actions={
         state.pending && (
-          <span className="jp-Compilescope-pending" role="status">
-            <span className="jp-Compilescope-spinner" aria-hidden="true" />
-            {trans.__('Generating code…')}
-          </span>
+          <Lasting>
+            <span className="jp-Compilescope-pending" role="status">
+              <span className="jp-Compilescope-spinner" aria-hidden="true" />
+              {trans.__('Generating code…')}
+            </span>
+          </Lasting>
         )
       }
     >

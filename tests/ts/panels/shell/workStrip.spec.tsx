@@ -2,6 +2,7 @@ import { Widget } from '@lumino/widgets';
 import { nullTranslator } from '@jupyterlab/translation';
 import { act } from 'react';
 import { formatTime } from '../../../../src/panels/common/states/elapsed';
+import { WORTH_SAYING_MS } from '../../../../src/panels/common/states/lasting';
 import { WorkStrip } from '../../../../src/panels/shell/work';
 import { problem } from '../../../../src/protocol/client';
 import { job, report, variantSummary } from '../../support/fakes';
@@ -55,6 +56,20 @@ describe('WorkStrip', () => {
     expect(text).toBe('cpp generating code: graph passes 12 sCancel');
     click('Cancel');
     expect(model.cancel).toHaveBeenCalled();
+  });
+
+  it('says nothing of what is soon over', async () => {
+    jest.useFakeTimers({ doNotFake: ['queueMicrotask', 'nextTick'] });
+    model.job = job({ state: 'running', step: 'generating code', aside: true });
+    model.jobSince = Date.now();
+    model.jobChanged.emit();
+    await drawn();
+    expect(strip.node.textContent).toBe('');
+    await act(async () => {
+      jest.advanceTimersByTime(WORTH_SAYING_MS);
+    });
+    expect(strip.node.textContent).toContain('generating code');
+    jest.useRealTimers();
   });
 
   it('says how long that usually takes, and when it takes longer', async () => {
