@@ -9,6 +9,12 @@ _STRINGS = re.compile(r"""r?'(?:[^'\\\n]|\\.)*'|r?"(?:[^"\\\n]|\\.)*\"""")
 _BRACKETS = re.compile(r"""r?'(?:[^'\\\n]|\\.)*'|r?"(?:[^"\\\n]|\\.)*"|[()\[\]{},]""")
 _NESTED = re.compile(r"""[()\[\]{}'"]""")
 _CLOSES = {"(": ")", "[": "]", "{": "}"}
+_OF_KIND = {
+    opening: (re.compile(kind), re.compile(f"{_STRINGS.pattern}|{kind}"))
+    for opening, kind in (("(", r"[()]"), ("[", r"[\[\]]"), ("{", r"[{}]"))
+}
+"""Opening bracket → the brackets of its kind, alone and beside the strings that could hide one. The
+search without strings is faster, and few kernels have any."""
 _NAME = re.compile(r"""'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|(?<![\w.])[A-Za-z_]\w*""")
 
 
@@ -47,15 +53,18 @@ def split_list(text: str) -> list[str]:
 
 def closing(text: str, start: int) -> int:
     """The index just after the bracket that closes the one at ``start``; the end if none does."""
-    first = text.find(_CLOSES[text[start]], start)
+    opening = text[start]
+    end = _CLOSES[opening]
+    first = text.find(end, start)
     if first < 0 or not _NESTED.search(text, start + 1, first):
         return first + 1 or len(text)
+    has_strings = text.find("'", start) >= 0 or text.find('"', start) >= 0
     level = 0
-    for match in _BRACKETS.finditer(text, start):
+    for match in _OF_KIND[opening][has_strings].finditer(text, start):
         token = match.group()
-        if token in "([{":
+        if token == opening:
             level += 1
-        elif token in ")]}":
+        elif token == end:
             level -= 1
             if level == 0:
                 return match.end()

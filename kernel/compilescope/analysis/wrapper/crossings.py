@@ -59,12 +59,8 @@ def find_crossings(compilation: Compilation) -> list[Crossing]:
 
 def device_of(compilation: Compilation) -> str:
     """The device type of a compilation's graphs: the first that is not the CPU."""
-    kinds = {
-        node.device.partition(":")[0]
-        for graph in compilation.graphs.values()
-        for node in graph.nodes
-        if node.device
-    }
+    devices = {node.device for graph in compilation.graphs.values() for node in graph.nodes}
+    kinds = {device.partition(":")[0] for device in devices if device}
     return next(iter(sorted(kinds - {"cpu", "meta"})), "cpu")
 
 

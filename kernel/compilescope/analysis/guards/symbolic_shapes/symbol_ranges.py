@@ -28,7 +28,8 @@ def complete_symbols(compilation: Compilation) -> None:
         return
     by_source = {symbol.source: symbol for symbol in compilation.symbols if symbol.source}
     for guard in compilation.guards:
-        match = _RANGE.fullmatch(guard.expression)
+        # Of thousands of guards hardly any compares.
+        match = _RANGE.fullmatch(guard.expression) if " <= " in guard.expression else None
         symbol = by_source.get(match["source"]) if match is not None else None
         if match is not None and symbol is not None:
             symbol.range = _narrowed(symbol.range, match["lower"], match["upper"])

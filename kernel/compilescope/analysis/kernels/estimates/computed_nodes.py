@@ -20,7 +20,7 @@ def add_operators(graph: KernelGraph, nodes: Sequence[Node]) -> list[list[str]]:
     nodes
         The graph's whole nodes, after the post-grad passes.
     """
-    traffic, library = graph.traffic(), graph.library_nodes()
+    traffic, library = graph.traffic(), graph.library_nodes
     by_name = {node.name: node for node in nodes}
     computed = []
     for kernel in graph.kernels:
@@ -34,7 +34,9 @@ def add_operators(graph: KernelGraph, nodes: Sequence[Node]) -> list[list[str]]:
     return computed
 
 
-def _computed(kernel: Kernel, graph: KernelGraph, traffic: Traffic, library: set[str]) -> list[str]:
+def _computed(
+    kernel: Kernel, graph: KernelGraph, traffic: Traffic, library: frozenset[str]
+) -> list[str]:
     names: list[str] = []
     for launch in kernel.launches:
         named = graph.named(launch.key)

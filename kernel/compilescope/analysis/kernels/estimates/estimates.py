@@ -16,7 +16,7 @@ _FIELDS = ("estimated_bytes", "estimated_operations")
 
 def estimate(graph: KernelGraph) -> None:
     """Fill in ``estimated_bytes`` and ``estimated_operations`` of launches and kernels."""
-    extern = graph.library_nodes()
+    extern = graph.library_nodes
     traffic = graph.traffic()
     for kernel in graph.kernels:
         traffic.used = {}

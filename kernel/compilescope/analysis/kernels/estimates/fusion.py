@@ -49,7 +49,7 @@ def add_fusions(graph: KernelGraph) -> None:
     traffic: intermediate values are neither written nor read, and an input that several operators
     use is read once.
     """
-    external = graph.library_nodes()
+    external = graph.library_nodes
     fused = graph.traffic()
     single = graph.traffic_unfused()
     libraries = _products(external, fused)
@@ -124,7 +124,7 @@ def _computes(node: Node) -> bool:
     return node.op.startswith("call")
 
 
-def _products(external: set[str], graph: Traffic) -> set[str]:
+def _products(external: frozenset[str], graph: Traffic) -> set[str]:
     return {
         name for name in external if name in graph.nodes and is_product(graph.nodes[name].target)
     }

@@ -29,18 +29,19 @@ class KernelGraph:
     """The nodes whose values are known to be in buffers of the wrapper."""
     facts: NodeFacts = dataclasses.field(default_factory=NodeFacts)
 
-    def library_nodes(self) -> set[str]:
+    @functools.cached_property
+    def library_nodes(self) -> frozenset[str]:
         """The nodes that calls of libraries compute.
 
         Torch may also give the name of a call to the kernels that prepare its inputs.
         """
-        return {
+        return frozenset(
             name
             for kernel in self.kernels
             if kernel.language == "extern"
             for launch in kernel.launches
             for name in self._unhomed.by_library(self.named(launch.key), kernel.name)
-        }
+        )
 
     def named(self, key: str) -> list[str]:
         """The nodes that a launch is named for.
@@ -48,9 +49,12 @@ class KernelGraph:
         Torch names a kernel in a subgraph also for what computes the subgraph's inputs, and for
         the node that runs it. The nodes of subgraphs have the names of these before a dot.
         """
-        names = [name for name in self.groups.get(key, ()) if name in self._unhomed.nodes]
-        depth = max((name.count(".") for name in names), default=0)
-        return [name for name in names if name.count(".") == depth]
+        named = self._named.get(key)
+        if named is None:
+            names = [name for name in self.groups.get(key, ()) if name in self._unhomed.nodes]
+            depth = max((name.count(".") for name in names), default=0)
+            named = self._named[key] = [name for name in names if name.count(".") == depth]
+        return named
 
     def called(self, key: str, kernel: str) -> list[str]:
         """The node that a launch of a library function computes."""
@@ -66,7 +70,7 @@ class KernelGraph:
 
     def traffic(self) -> Traffic:
         """What its launches read, write and compute."""
-        library = self.library_nodes()
+        library = self.library_nodes
         called = [frozenset([name]) for name in library]
         generated = [
             frozenset(self.named(launch.key)) - library
@@ -81,12 +85,17 @@ class KernelGraph:
     def traffic_unfused(self) -> Traffic:
         """What launches would read, write and compute if each node had one of its own."""
         alone = [[node.name] for node in self.nodes]
-        updated = self._updated(self.library_nodes())
+        updated = self._updated(self.library_nodes)
         return Traffic(self.nodes, alone, self.hints, self.facts, updated)
 
     def _updated(self, library: Iterable[str]) -> frozenset[str]:
         targets = {node.name: operator_name(node.target) for node in self.nodes}
         return frozenset(name for name in library if targets[name] in UPDATES)
+
+    @functools.cached_property
+    def _named(self) -> dict[str, list[str]]:
+        """A launch's key → the result of `named`."""
+        return {}
 
     @functools.cached_property
     def _unhomed(self) -> Traffic:

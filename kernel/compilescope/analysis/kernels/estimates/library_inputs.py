@@ -30,7 +30,7 @@ _MOVED = {
 
 def without_inputs(graph: KernelGraph) -> KernelGraph:
     """Return the graph with such nodes left out of the groups of launches."""
-    library = graph.library_nodes()
+    library = graph.library_nodes
     lines = {
         name: launch.line
         for kernel in graph.kernels
