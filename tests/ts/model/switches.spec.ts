@@ -40,10 +40,10 @@ describe('The switches of a SubjectModel', () => {
     code = ''
   ) => connection.answer('add_variant', { name, revision, job: started, code });
 
-  const announceReport = (revision: number, changed: string | null = null) =>
+  const announceReport = (revision: number, changed: string[] | null = null) =>
     connection.event.emit({
       event: 'report_changed',
-      data: { subject: 'f', revision, variant: changed }
+      data: { subject: 'f', revision, variants: changed }
     });
 
   const announceSubject = (revision: number) =>
@@ -96,11 +96,33 @@ describe('The switches of a SubjectModel', () => {
     expect(asked()).toEqual([]);
   });
 
-  it('shows a variant that the report has, on its side', async () => {
-    await flip({ cpp_wrapper: true });
-    await answerVariant('cpp', 1);
+  it('shows a variant that the report has at once, on its side', async () => {
+    model.setRequested({ cpp_wrapper: true });
+    await settle();
+    expect(model.variant).toBe('cpp');
     expect(model.selectedVariants).toEqual({ left: 'python', right: 'cpp' });
     expect(model.pending).toBe(false);
+    expect(asked()).toEqual([]);
+  });
+
+  it('gets the code that was generated ahead in one round trip', async () => {
+    const settings = variant({ mode: 'max-autotune' });
+    announceReport(2);
+    await connection.answer('get_report', {
+      ...report('f', { revision: 2 }),
+      ready: [settings]
+    });
+    model.setRequested(settings);
+    expect(connection.asked.map(({ command }) => command)).toEqual([
+      'add_variant',
+      'get_report'
+    ]);
+    announceReport(3);
+    await answerVariant('max-autotune', 3);
+    await connection.answer('get_report', { ...grownReport(), revision: 3 });
+    expect(model.selectedVariants.left).toBe('max-autotune');
+    expect(model.pending).toBe(false);
+    expect(connection.asked).toEqual([]);
   });
 
   it('gets the report anew for a variant that is new', async () => {
@@ -185,6 +207,18 @@ describe('The switches of a SubjectModel', () => {
     expect(model.pending).toBe(true);
     announceJob(job({ state: 'failed' }));
     expect(model.pending).toBe(false);
+  });
+
+  it('asks again where another process could not generate the code', async () => {
+    await flip({ dynamic: true });
+    const elsewhere = job({ aside: true, state: 'running' });
+    await answerVariant('python dynamic', 1, elsewhere);
+    announceJob({ ...elsewhere, state: 'done', again: true });
+    expect(model.pending).toBe(true);
+    expect(asked().length).toBe(2);
+    await answerVariant('python dynamic', 1, job({ id: 'job-2' }), 'go()');
+    expect(connection.execute).toHaveBeenCalledTimes(1);
+    expect(model.pending).toBe(true);
   });
 
   async function flipAndCancel() {
@@ -277,7 +311,7 @@ describe('The switches of a SubjectModel', () => {
     announceSubject(3);
     // Asked before the cell ran, answered after.
     await connection.answer('get_report', report('f', { revision: 2 }));
-    announceReport(4, targets[0]);
+    announceReport(4, [targets[0]]);
     await connection.answer('get_report', grown(4, targets.slice(0, 1)));
     expect(model.selectedVariants.left).toBe(targets[0]);
     // The news of the end overtakes that of the last variant.
@@ -287,7 +321,7 @@ describe('The switches of a SubjectModel', () => {
       left: targets[0],
       right: targets[1]
     });
-    announceReport(6, targets[1]);
+    announceReport(6, [targets[1]]);
     model.selectedVariants = { left: 'python', right: 'cpp' };
     await connection.answer('get_report', grown(6, targets));
     expect(model.selectedVariants.left).toBe('python');
