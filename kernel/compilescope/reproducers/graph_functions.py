@@ -95,7 +95,12 @@ def reference_of(
     path_nodes: set[str] = set()
     followed: dict[str, str] = {}
     why = ""
+    dtypes = {node.name: node.dtype for node in graph.nodes} if graph is not None else {}
     for variable, output in outputs.items():
+        unspecified = _why_unspecified(output, values, dtypes.get(output))
+        if unspecified:
+            why = unspecified
+            continue
         path: set[str] = set()
         used_inputs: set[str] = set()
         missing = _follow(output, values, inputs, path, used_inputs)
@@ -103,7 +108,7 @@ def reference_of(
             # The kernel copies a value that it reads, into another layout.
             path, used_inputs, missing = set(), {output}, ""
         if missing:
-            why = f"{output} depends on {missing}, which the kernel does not read as a node's value"
+            why = _why_not_followed(output, missing)
             continue
         followed[variable] = output
         path_nodes |= path
@@ -170,7 +175,7 @@ def _follow(
         if "self" in names:
             return text
         if RANDOM.search(text):
-            return "random numbers"
+            return _RANDOM_NUMBERS
         path.add(name)
         pending += [
             used_name
@@ -178,6 +183,57 @@ def _follow(
             if used_name in values or used_name in inputs or _is_node(used_name)
         ]
     return ""
+
+
+_RANDOM_NUMBERS = "random numbers"
+
+
+def _why_not_followed(output: str, missing: str) -> str:
+    """Why a result has no reference.
+
+    Parameters
+    ----------
+    missing
+        What `_follow` returns.
+    """
+    if missing == _RANDOM_NUMBERS:
+        return f"{output} depends on random numbers, which differ in each run"
+    if "self." in missing:
+        return f"{output} depends on a constant, {missing}, whose values are not in the report"
+    return (
+        f"{output} is computed from {missing}, and torch does not say which argument of the kernel "
+        f"holds {missing}"
+    )
+
+
+def _why_unspecified(output: str, values: Mapping[str, ast.expr], dtype: str | None) -> str:
+    """Why one of the several results of an operator may differ in each run; empty if it may not."""
+    value = values.get(output)
+    if not isinstance(value, ast.Subscript) or not isinstance(value.value, ast.Name):
+        return ""
+    call = values.get(value.value.id)
+    if not isinstance(call, ast.Call):
+        return ""
+    operator = ast.unparse(call.func)
+    if dtype == "uint8":
+        return f"{output} is memory that the operator keeps for its backward"
+    if "attention" not in operator:
+        return ""
+    probabilities = [
+        argument.value
+        for argument in call.args
+        if isinstance(argument, ast.Constant) and isinstance(argument.value, float)
+    ]
+    if any(probabilities):
+        return _why_not_followed(output, _RANDOM_NUMBERS)
+    if "backward" in operator:
+        return (
+            f"{output} is computed from values that the forward of the attention keeps, for which "
+            "random numbers are no substitute"
+        )
+    if isinstance(value.slice, ast.Constant) and value.slice.value == 0:
+        return ""
+    return f"{output} is a value that the attention keeps for its backward"
 
 
 def _is_node(name: str) -> bool:

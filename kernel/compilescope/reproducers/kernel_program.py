@@ -166,7 +166,7 @@ def _add_only_input(
     nodes = {node.name: node for node in graph.nodes} if graph is not None else {}
     lacking: dict[str, set[str]] = {}
     for output in outputs.values():
-        for used in nodes[output].inputs if output in nodes else ():
+        for used in _operands(output, nodes):
             *views, name = _views(used, nodes)
             if name not in inputs and nodes[name].shape is not None:
                 lacking.setdefault(name, set()).update(views)
@@ -176,6 +176,14 @@ def _add_only_input(
         may_be_view = any(nodes[view].shape == size for view in views_of_it)
         if size == nodes[name].shape and not may_be_view:
             inputs[name] = left[0]
+
+
+def _operands(name: str, nodes: Mapping[str, Node]) -> Sequence[str]:
+    """What a node is computed from; for one of several results, what all are computed from."""
+    used = nodes[name].inputs if name in nodes else []
+    if len(used) == 1 and used[0] in nodes and nodes[used[0]].shape is None:
+        return nodes[used[0]].inputs
+    return used
 
 
 def _views(name: str, nodes: Mapping[str, Node]) -> list[str]:

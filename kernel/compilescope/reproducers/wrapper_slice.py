@@ -69,7 +69,7 @@ def slice_launch(
     """
     tree = ast.parse(wrapper)
     lines = wrapper.split("\n")
-    function, before, statement = _find(tree, line)
+    function, before, statement, after = _find(tree, line)
     defined = _top_level(tree)
     sliced = LaunchSlice(
         header=_header(tree, lines, defined),
@@ -104,8 +104,10 @@ def slice_launch(
     if isinstance(statement, ast.Assign):
         targets = [name for target in statement.targets for name in _names(target)]
         sliced.variables = variables = [name for name in variables if name not in targets]
-        sliced.outs += targets
-        sliced.launch += f"\nreturn {', '.join(targets)}"
+        taken = _taken_results(targets, after)
+        outs = list(taken) or targets
+        sliced.outs += outs
+        sliced.launch = "\n".join([sliced.launch, *taken.values(), f"return {', '.join(outs)}"])
     _Memory(tree, before, sliced, dtype_of).make(variables)
     return sliced
 
@@ -244,8 +246,22 @@ class _Memory:
         return False
 
 
-def _find(tree: ast.Module, line: int) -> tuple[ast.FunctionDef, list[ast.stmt], ast.stmt]:
-    """The function with a line, the statements before it, and its own."""
+def _taken_results(targets: Sequence[str], after: Sequence[ast.stmt]) -> dict[str, str]:
+    """Variable → the statement that takes it out of the several results of a launch."""
+    taken: dict[str, str] = {}
+    for statement in after:
+        if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Subscript):
+            (target,), value = statement.targets, statement.value
+            is_result = isinstance(value.value, ast.Name) and value.value.id in targets
+            if is_result and isinstance(target, ast.Name) and isinstance(value.slice, ast.Constant):
+                taken.setdefault(target.id, ast.unparse(statement))
+    return taken
+
+
+def _find(
+    tree: ast.Module, line: int
+) -> tuple[ast.FunctionDef, list[ast.stmt], ast.stmt, Sequence[ast.stmt]]:
+    """The function with a line, the statements before it, its own, and those after it."""
     functions = [
         node
         for node in ast.walk(tree)
@@ -269,7 +285,7 @@ def _find(tree: ast.Module, line: int) -> tuple[ast.FunctionDef, list[ast.stmt],
         statement = body[at]
         inner = getattr(statement, "body", None)
         if not inner:
-            return function, before, statement
+            return function, before, statement, body[at + 1 :]
         body = inner
 
 
