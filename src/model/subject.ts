@@ -297,6 +297,9 @@ export class SubjectModel extends ModelWatching implements ISubjectModel {
         this.reader.invalidate(data.subject, data.variants);
         if (data.subject === this._subject) {
           void this._loadReport(data.revision);
+          if (this.pending) {
+            this.reader.readWrapperAhead(this, data.variants, this.requested);
+          }
         }
         break;
       case 'job_changed':

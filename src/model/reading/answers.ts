@@ -55,6 +55,16 @@ export class AnswerCache {
   }
 
   /**
+   * Whether an answer is here or on its way.
+   */
+  has<K extends CachedRequest>(
+    command: K,
+    args: Commands[K]['arguments']
+  ): boolean {
+    return this._entries.has(JSON.stringify([command, args]));
+  }
+
+  /**
    * A report has changed: drop what may be of its past.
    *
    * @param variants - Those whose artifacts and graphs may have changed; null for all.

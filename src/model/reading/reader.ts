@@ -4,6 +4,7 @@ import type {
   Compilation,
   CompilationPart,
   Graph,
+  Variant,
   VariantReport
 } from '../../protocol/types';
 import { PARTS } from '../../protocol/types';
@@ -53,6 +54,36 @@ export class ReportReader {
       compilation,
       artifact
     });
+  }
+
+  /**
+   * A switch has changed a report: ask for the wrapper of the new variant right behind the
+   * report, if a view has one of the variant beside. It shows the new one next.
+   *
+   * @param shown - What the views show.
+   * @param changed - The variants whose artifacts changed, the requested one among them.
+   * @param requested - What the switches request.
+   */
+  readWrapperAhead(
+    { variant, compilation }: { variant: string; compilation: string },
+    changed: readonly string[] | null,
+    requested: Variant
+  ): void {
+    const { subject } = this._need();
+    const wrapper = (of: string, artifact: string) =>
+      [
+        'get_artifact',
+        { subject, variant: of, compilation, artifact }
+      ] as const;
+    const name = changed?.find(name => name !== variant);
+    const isShown = ['python', 'cpp'].some(artifact =>
+      this._cache.has(...wrapper(variant, artifact))
+    );
+    if (name !== undefined && isShown) {
+      const artifact = requested.cpp_wrapper ? 'cpp' : 'python';
+      // If it cannot be had, the view that asks for it says why.
+      this._cache.get(...wrapper(name, artifact)).catch(() => undefined);
+    }
   }
 
   async getVariant(variant: string): Promise<VariantReport> {

@@ -112,12 +112,18 @@ describe('The switches of a SubjectModel', () => {
       ...report('f', { revision: 2 }),
       ready: [settings]
     });
+    void model.getArtifact('python', '0/0', 'python');
+    connection.asked.pop();
     model.setRequested(settings);
     expect(connection.asked.map(({ command }) => command)).toEqual([
       'add_variant',
       'get_report'
     ]);
-    announceReport(3);
+    announceReport(3, ['max-autotune']);
+    expect(connection.asked.pop()).toMatchObject({
+      command: 'get_artifact',
+      args: { variant: 'max-autotune', artifact: 'python' }
+    });
     await answerVariant('max-autotune', 3);
     await connection.answer('get_report', { ...grownReport(), revision: 3 });
     expect(model.selectedVariants.left).toBe('max-autotune');
