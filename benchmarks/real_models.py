@@ -15,6 +15,9 @@ Each measurement in a process of its own, in turns:
 - ``ahead``: as ``one`` by default: the C++ wrapper is generated too, ahead, where that can be.
 - ``flip``: what the panel asks once ``cpp_wrapper`` is turned on after ``ahead``, to the C++ code.
   The panel has shown that report before.
+- ``dynamic``: what the panel asks once ``dynamic`` is turned on after ``one``, to the code, in this
+  process and in the one that captures the graphs, which runs already. ``torch-dynamic``: as
+  ``torch``, with ``dynamic=True``.
 - with ``--build``, ``calls``: the first calls of ``torch.compile`` with each of the variants,
   built; ``run``: ``compilescope.inspect`` with the same variants, built, compared and timed; and
   ``shown``: the same while a panel shows the report, which has the sources generated first.
@@ -43,15 +46,16 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 from unittest import mock
 
+import psutil
 from sources import _empty_cache
 
-SOURCES = ("torch", "one", "both", "ahead", "flip")
+SOURCES = ("torch", "one", "both", "ahead", "flip", "torch-dynamic", "dynamic")
 BUILDS = ("calls", "run", "shown")
 VARIANTS: dict[str, dict[str, Any]] = {
     "python": {},
@@ -64,6 +68,7 @@ RATIOS = {
     "one/torch": ("one", "torch"),
     "both/one": ("both", "one"),
     "ahead/torch": ("ahead", "torch"),
+    "dynamic/torch": ("dynamic", "torch-dynamic"),
     "run/calls": ("run", "calls"),
     "shown/calls": ("shown", "calls"),
 }
@@ -158,14 +163,14 @@ def measure(subject: str, step: str, kind: str, options: argparse.Namespace) -> 
     from subjects import tiny
 
     torch.manual_seed(0)
-    if kind == "one":
+    if kind in ("one", "dynamic"):
         compilescope.configure(ahead_mb=0)
-    begin: dict[str, Callable[..., None]] = {
-        "flip": _show,
-    }
+    begin: dict[str, Callable[..., None]] = {"flip": _show, "dynamic": _show_beside_a_process}
     run: dict[str, Callable[..., None]] = {
         "torch": _torch,
-        "flip": lambda fn, args: _flip(),
+        "torch-dynamic": lambda fn, args: _torch(fn, args, dynamic=True),
+        "flip": lambda fn, args: _flip(cpp_wrapper=True),
+        "dynamic": lambda fn, args: _flip(dynamic=True),
         "one": lambda fn, args: _inspect(fn, args, ("python",), run=False),
         "both": lambda fn, args: _inspect(fn, args, ("python", "cpp"), run=False),
         "ahead": lambda fn, args: _inspect(fn, args, ("python",), run=False),
@@ -212,9 +217,11 @@ def _timing_counted(clock: Callable[[], float]) -> Iterator[list[float]]:
 
 
 def _processor_time() -> float:
-    """Of this process and of those that it started and that have ended: C++ compilers."""
+    """Of this process and of those that it started: C++ compilers, those that generate code."""
     times = os.times()
-    return times.user + times.system + times.children_user + times.children_system
+    alive = [child.cpu_times() for child in psutil.Process().children()]
+    ended = times.children_user + times.children_system
+    return times.user + times.system + ended + sum(child.user + child.system for child in alive)
 
 
 CLOCKS: dict[str, Callable[[], float]] = {"processor": _processor_time, "wall": time.perf_counter}
@@ -250,22 +257,33 @@ def _show(fn: Callable[..., Any], args: tuple[Any, ...]) -> None:
     commands.get_report(session, messages.GetReport(subject=list(session.inspections)[-1]))
 
 
-def _flip() -> None:
-    """Turns ``cpp_wrapper`` on for what was inspected last, in a thread, as a subshell is one."""
+def _show_beside_a_process(fn: Callable[..., Any], args: tuple[Any, ...]) -> None:
+    """As `_show`, once the process that captures graphs has done so for another subject."""
+    from subjects import tiny
+
+    _show(*tiny())
+    _flip(dynamic=True)
+    _show(fn, args)
+
+
+def _flip(**change: bool) -> None:
+    """Flips a switch for what was inspected last, in a thread, as a subshell is one."""
     with ThreadPoolExecutor(1) as threads:
-        threads.submit(_ask_for_the_other).result()
+        threads.submit(_ask_for, change).result()
 
 
-def _ask_for_the_other() -> None:
+def _ask_for(change: Mapping[str, bool]) -> None:
     from compilescope.comms import commands, messages
     from compilescope.report.variant import Variant
     from compilescope.session.session import get_session
 
     session = get_session()
     subject = list(session.inspections)[-1]
-    asked = messages.AddVariant(subject=subject, variant=Variant(cpp_wrapper=True))
+    asked = messages.AddVariant(subject=subject, variant=Variant(**change))
     answer = commands.add_variant(session, asked)
     while answer.job is not None:
+        if answer.code:
+            raise SystemExit("The kernel's main thread is needed.")
         time.sleep(0.05)
         answer = commands.add_variant(session, asked)
     commands.get_report(session, messages.GetReport(subject=subject))
@@ -277,7 +295,7 @@ def _ask_for_the_other() -> None:
             subject=subject,
             variant=answer.name,
             compilation=compilation.id,
-            artifact="cpp",
+            artifact="cpp" if "cpp_wrapper" in change else "python",
         ),
     )
 
@@ -299,7 +317,7 @@ class _GeneratedError(Exception):
     pass
 
 
-def _torch(fn: Callable[..., Any], args: tuple[Any, ...]) -> None:
+def _torch(fn: Callable[..., Any], args: tuple[Any, ...], dynamic: bool | None = None) -> None:
     """The first call of ``torch.compile``, which ends before anything is built."""
     from types import SimpleNamespace
 
@@ -323,7 +341,7 @@ def _torch(fn: Callable[..., Any], args: tuple[Any, ...]) -> None:
         config.patch(fx_graph_cache=False),
     ):
         try:
-            torch.compile(fn)(*args)
+            torch.compile(fn, dynamic=dynamic)(*args)
         except _GeneratedError:
             return
     raise SystemExit("torch did not call what it generated")

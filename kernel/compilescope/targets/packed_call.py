@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import collections
 import contextlib
+import importlib
 import io
 import linecache
 import pickle
+import sys
 import traceback
 import types
 from collections.abc import Callable, Mapping, Sequence
@@ -25,6 +27,7 @@ import torch
 
 from ..isolation.global_state import in_force
 from ..isolation.object_walk import walk
+from ..isolation.user_code import is_user_module
 from ..report.errors import CompilescopeError
 from ..report.problem import in_short
 from ..subject.pickled_subject import Call, Pickler, settings
@@ -210,6 +213,10 @@ class _CallPickler(Pickler):
         if isinstance(obj, types.CodeType):
             self.files.add(obj.co_filename)
             self.names.update(obj.co_names)
+        elif isinstance(obj, types.FunctionType):
+            self._keep_module_globals(obj)
+        elif isinstance(obj, _ModuleGlobals):
+            return _globals_of, (obj.module,)
         elif isinstance(obj, torch.Tensor):
             return self._tensor(obj)
         elif isinstance(obj, torch.device):
@@ -222,6 +229,18 @@ class _CallPickler(Pickler):
             return parts
         return super().reducer_override(obj)
 
+    def _keep_module_globals(self, function: types.FunctionType) -> None:
+        """Has a function that is pickled by value, a nested one, use its module's globals there.
+
+        cloudpickle would give it a dict of its own, and Dynamo's guards would name them otherwise.
+        """
+        module = sys.modules.get(function.__module__)
+        is_by_value = function.__module__ in cloudpickle.list_registry_pickle_by_value()
+        if module is None or not is_user_module(module) or is_by_value:
+            return
+        if vars(module) is function.__globals__ and module.__name__ != "__main__":
+            self.globals_ref.setdefault(id(vars(module)), _ModuleGlobals(module.__name__))
+
     def _tensor(self, tensor: torch.Tensor) -> Any:
         self.devices.add(tensor.device.type)
         if not tensors.is_wrapper(tensor) and tensor.layout == torch.strided:
@@ -229,6 +248,18 @@ class _CallPickler(Pickler):
             memory_size = self.memory.get(key, (size, 0))
             self.memory[key] = memory_size[0], memory_size[1] + 1
         return _tensor, *reduce_tensor(tensor)
+
+
+class _ModuleGlobals(dict[str, Any]):
+    """Stands for the globals of a module, which the other process imports."""
+
+    def __init__(self, module: str) -> None:
+        super().__init__()
+        self.module = module
+
+
+def _globals_of(module: str) -> dict[str, Any]:
+    return vars(importlib.import_module(module))
 
 
 def _tensor(*described: Any) -> torch.Tensor:
