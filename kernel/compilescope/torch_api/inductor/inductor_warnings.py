@@ -89,9 +89,21 @@ def _asks(module: str, owner: str) -> bool:
     """Whether the deciding code checks ``cpp_wrapper``."""
     try:
         place = importlib.import_module(module)
-        return "cpp_wrapper" in inspect.getsource(getattr(place, owner) if owner else place)
+        return "cpp_wrapper" in _source(getattr(place, owner) if owner else place)
     except (ImportError, AttributeError, OSError, TypeError):
         return False
+
+
+def _source(place: Any) -> str:
+    """The source of a module or a function, or of a class's methods.
+
+    For the source of a class Python parses its whole module, which takes 50 ms and more for
+    Inductor's scheduler.
+    """
+    if not inspect.isclass(place):
+        return inspect.getsource(place)
+    members = [inspect.unwrap(member) for member in vars(place).values()]
+    return "".join(inspect.getsource(member) for member in members if inspect.isfunction(member))
 
 
 _collected: ContextVar[list[str] | None] = ContextVar(
