@@ -266,13 +266,13 @@ def _show_beside_a_process(fn: Callable[..., Any], args: tuple[Any, ...]) -> Non
     _show(fn, args)
 
 
-def _flip(**change: bool) -> None:
+def _flip(**change: Any) -> None:
     """Flips a switch for what was inspected last, in a thread, as a subshell is one."""
     with ThreadPoolExecutor(1) as threads:
         threads.submit(_ask_for, change).result()
 
 
-def _ask_for(change: Mapping[str, bool]) -> None:
+def _ask_for(change: Mapping[str, Any]) -> None:
     from compilescope.comms import commands, messages
     from compilescope.report.variant import Variant
     from compilescope.session.session import get_session
