@@ -136,7 +136,7 @@ class CodeGeneration:
             return None
         self._drop_outdated()
         for variant, captured in self._captures.all():
-            if generates(variant) and local_sources.may_generate(captured):
+            if local_sources.may_generate(captured):
                 return variant, captured
         return None
 

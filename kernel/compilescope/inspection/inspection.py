@@ -156,6 +156,18 @@ class Inspection:
                 unsaved = self._generation.capture(variant, monitor)
                 report_updates.note_unsaved(self.report, unsaved)
 
+    def capture_for_sources(self, variants: Mapping[str, Variant], monitor: Monitor) -> None:
+        """Calls the subject as often as the sources of these variants need it.
+
+        Dynamic sizes take Dynamo several times as long. So the usual variant is captured first if
+        nothing is yet: with that, another process may be able to capture them.
+        """
+        for name, variant in variants.items():
+            if variant.dynamic and not self.has_capture(Variant()):
+                self.capture({name: Variant()}, monitor)
+            if not self.may_generate_elsewhere(variant):
+                self.capture({name: variant}, monitor)
+
     def may_generate_elsewhere(self, variant: Variant) -> bool:
         """Whether `generate_elsewhere` may succeed for a variant that has no capture."""
         return self._generation.may_generate_elsewhere(variant)

@@ -119,7 +119,7 @@ def prepare(inspection: Inspection, requested: Mapping[str, Variant], monitor: M
     """
     try:
         with responsive(), in_force(inspection.modes):
-            inspection.capture(requested, monitor)
+            inspection.capture_for_sources(requested, monitor)
     except Cancelled:
         raise
     except Exception as error:  # noqa: BLE001 - what the report has by now is not lost

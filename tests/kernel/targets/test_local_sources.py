@@ -109,6 +109,27 @@ def test_a_flip_that_needs_a_capture_leaves_the_main_thread_free() -> None:
     assert session.jobs.next() is None, "nothing waits for the main thread"
 
 
+def test_a_report_from_builds_needs_one_short_capture_in_the_kernel() -> None:
+    session = Session()
+    report = session.inspect(subjects.scaled, (X,), variants="python")  # it builds at once
+    subject = report.subject.id
+    inspection = session.inspection(subject)
+    assert isinstance(inspection, Inspection)
+    results: list[Any] = []
+    asking = threading.Thread(
+        target=lambda: results.append(session.panel_jobs.sources(subject, DYNAMIC))
+    )
+    asking.start()
+    asking.join()
+    ((name, job),) = results
+    assert (job.state, job.aside) == ("queued", False)
+    session.panel_jobs.run_pending()
+    assert job.ended.wait(600)
+    assert report.variant(name).stage == "sources"
+    assert inspection.has_capture(cs.Variant())
+    assert not inspection.has_capture(DYNAMIC)
+
+
 def test_other_calls_are_compared_with_guards_of_the_other_process() -> None:
     inspection = inspected(loss, (IDS, subjects.Tied()))
     other = inspected(subjects.scaled, (X,))
