@@ -124,15 +124,20 @@ export class RequestedVariants {
   }
 
   /**
-   * A cell's inspection ended: variants missing from its report will not arrive.
+   * A job ended: if it was the cell's, variants missing from its report will not arrive.
    *
    * @param load - Loads the report.
+   * @param isWorking - Whether another job runs. The cell's does if a job that a switch
+   * had started ended, which a cell that runs again cancels.
    */
-  async endCell(load: () => Promise<void>): Promise<void> {
+  async endCell(
+    load: () => Promise<void>,
+    isWorking: () => boolean
+  ): Promise<void> {
     const cell = this._cell;
     if (cell) {
       await load();
-      if (this._cell === cell) {
+      if (this._cell === cell && !isWorking()) {
         this._cell = null;
       }
     }

@@ -403,7 +403,10 @@ export class SubjectModel extends ModelWatching implements ISubjectModel {
   protected jobEnded(job: JobState): void {
     this._requestedVariants.jobEnded(job, this._report);
     if (job.subject === this._subject) {
-      void this._requestedVariants.endCell(() => this._loadReport());
+      void this._requestedVariants.endCell(
+        () => this._loadReport(),
+        () => isActive(this.job)
+      );
     }
     this._archive();
     if (!isActive(this.job)) {

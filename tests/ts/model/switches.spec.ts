@@ -301,18 +301,37 @@ describe('The switches of a SubjectModel', () => {
     expect(model.selectedVariants.left).toBe('python');
   });
 
+  const targets = ['python on A100', 'python on H100'];
+
+  /** The report of a cell for two targets, with the variants that it has so far. */
+  const grown = (revision: number, names: string[]) =>
+    report('f', {
+      revision,
+      variants: [
+        ...report('f').variants,
+        ...names.map(name => variantSummary(name, { target: name }))
+      ],
+      asked: targets
+    });
+
+  it('turns to the targets of a cell that ended the work of a switch', async () => {
+    model.selectedVariants = { left: 'cpp', right: 'cpp' };
+    announceSubject(2);
+    announceReport(2);
+    // What the switch requested ends once the cell has begun.
+    announceJob(job({ id: 'job-1', aside: true, state: 'cancelled' }));
+    announceJob(job({ id: 'job-2', state: 'running' }));
+    await connection.answer('get_report', grown(2, []));
+    await connection.answer('get_report', grown(2, []));
+    announceReport(3);
+    await connection.answer('get_report', grown(3, targets));
+    expect(model.selectedVariants).toEqual({
+      left: targets[0],
+      right: targets[1]
+    });
+  });
+
   it('turns to two targets of a call that was inspected before', async () => {
-    const before = report('f');
-    const targets = ['python on A100', 'python on H100'];
-    const grown = (revision: number, names: string[]) =>
-      report('f', {
-        revision,
-        variants: [
-          ...before.variants,
-          ...names.map(name => variantSummary(name, { target: name }))
-        ],
-        asked: targets
-      });
     announceReport(2);
     announceSubject(3);
     // Asked before the cell ran, answered after.
