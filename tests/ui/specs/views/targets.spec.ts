@@ -173,7 +173,7 @@ test('a cell for a target, and the switch', async ({ page }) => {
     await expect(sidebar(page)).not.toContainText('Nothing runs on it');
     // What the arguments' own device gets is generated too.
     await expect(
-      variants(page).filter({ hasText: 'sources only', hasNotText: ' on ' })
+      variants(page).filter({ hasText: /python\s*·\s*sources only/ })
     ).toHaveCount(1);
   });
 
