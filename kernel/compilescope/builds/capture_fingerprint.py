@@ -10,16 +10,25 @@ from .capture_graphs import Captured
 _COMPARED = ("dynamo_output_graph", "dynamo_cpp_guards_str", "dynamo_guards")
 """The events whose text says what was captured: the graph with its sizes, and the guards."""
 
-_NUMBER = re.compile(r"(?<=, )\d{5,}(?=\))|0x[0-9a-f]+|_\d{5,}_c\d+|(?<=___)\d+(?=')")
-"""``id()`` of an object that a guard checks, and torch's count of the globals that it adds: they
-differ in each process."""
+_ID = re.compile(r"(___check_(?:obj|type)_id\(.*?, )\d{5,}\b")
+"""``id()`` of an object that a guard checks, which differs in each process."""
+
+_ADDED = re.compile(r"(__builtins_dict___)\d+|_\d{5,}_c\d+")
+"""torch's count, or ``id()``, in the names of globals that it adds; it differs in each process."""
+
+_ADDRESS = re.compile(r"0x[0-9a-f]+")
 
 
 def fingerprint(captured: Captured) -> str:
-    """A digest that is equal for captures with the same graphs and guards."""
+    """A digest that is equal for captures with the same graphs and guards, for equal settings."""
+    # Not before: it loads Inductor.
+    from ..torch_api.inductor import generation_state
+
     digest = hashlib.sha256()
     for record in captured.records:
         if record.name in _COMPARED:
-            text = _NUMBER.sub("id", str(record.payload))
-            digest.update(f"{record.name} {text}\n".encode())
+            text = _ADDED.sub(r"\1id", _ID.sub(r"\1id", str(record.payload)))
+            digest.update(f"{record.name} {_ADDRESS.sub('id', text)}\n".encode())
+    state = captured.context.copy().run(generation_state.described)
+    digest.update(_ADDRESS.sub("id", state).encode())
     return digest.hexdigest()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import torch
 
 from ..builds.capture_graphs import Captured, Key, key_of
@@ -19,12 +17,12 @@ class Captures:
 
     def put(self, variant: Variant, captured: Captured) -> None:
         """Add the capture made for a variant."""
-        self._by_key[key_of(variant)] = captured
         self._variants[key_of(variant)] = variant
+        self._by_key[key_of(variant)] = captured
 
-    def all(self) -> Iterator[tuple[Variant, Captured]]:
+    def all(self) -> list[tuple[Variant, Captured]]:
         """All captures, each with the variant that it was made for."""
-        return ((self._variants[key], captured) for key, captured in self._by_key.items())
+        return [(self._variants[key], captured) for key, captured in self._by_key.copy().items()]
 
     def find(self, variant: Variant) -> Captured | None:
         """Return a capture with the graphs that a variant would have; None if there is none."""

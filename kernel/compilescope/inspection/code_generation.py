@@ -9,7 +9,7 @@ import msgspec
 
 from ..builds import code_reports
 from ..builds.aot_compiled import is_aot_compiled
-from ..builds.capture_graphs import Captured, capture
+from ..builds.capture_graphs import Captured, Key, capture, key_of
 from ..builds.sources import generates, is_pregenerated
 from ..builds.subject_error import CALL_ERRORS
 from ..guards.kept_guards import EvaluableGuards
@@ -66,8 +66,8 @@ class CodeGeneration:
         self._has_worked = has_worked
         self._captures = Captures()
         self._version = code_copies.version
-        self._needs_kernel = False
-        """Whether another process could not generate code for this call."""
+        self._for_kernel: set[Key] = set()
+        """The captures that another process could not make."""
 
     def is_aot_compiled(self, variant: Variant) -> bool:
         """Whether the subject is a result of ``aot_compile``, which cannot be rebuilt."""
@@ -86,12 +86,13 @@ class CodeGeneration:
         if self._version != self._code_copies.version:
             self._version = self._code_copies.version
             self._captures = Captures()
-            self._needs_kernel = False
+            self._for_kernel.clear()
 
     def may_generate_elsewhere(self, variant: Variant) -> bool:
         """Whether `generate_elsewhere` may succeed for a variant that has no capture."""
         is_inductors = runs_here(variant) and generates(variant)
-        return is_inductors and not self._needs_kernel and self._traceable() is not None
+        may_try = is_inductors and key_of(variant) not in self._for_kernel
+        return may_try and self._traceable() is not None
 
     def generate_elsewhere(
         self, name: str, variant: Variant, monitor: Monitor
@@ -107,7 +108,8 @@ class CodeGeneration:
         if known is None:
             return None
         report = local_sources.generate(self._shipment, known, name, variant, monitor)
-        self._needs_kernel = report is None
+        if report is None:
+            self._for_kernel.add(key_of(variant))
         return report
 
     def ask_elsewhere(

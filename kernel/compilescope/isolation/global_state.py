@@ -197,6 +197,7 @@ def _modes() -> list[tuple[Callable[[], Any], Callable[[Any], object]]]:
             lambda: (torch.backends.cudnn.benchmark, torch.backends.cudnn.deterministic),
             _set_cudnn,
         ),
+        (_attention_backends, _set_attention_backends),
     ]
     for device in AUTOCAST_DEVICES:
         modes.append(
@@ -212,6 +213,26 @@ def _modes() -> list[tuple[Callable[[], Any], Callable[[Any], object]]]:
             )
         )
     return modes
+
+
+def _attention_backends() -> tuple[bool, ...]:
+    """Which implementations ``scaled_dot_product_attention`` may use, on the CPU too."""
+    cuda: Any = torch.backends.cuda
+    return (
+        cuda.flash_sdp_enabled(),
+        cuda.mem_efficient_sdp_enabled(),
+        cuda.math_sdp_enabled(),
+        cuda.cudnn_sdp_enabled(),
+    )
+
+
+def _set_attention_backends(was: tuple[bool, ...]) -> None:
+    cuda: Any = torch.backends.cuda
+    flash, mem_efficient, math, cudnn = was
+    cuda.enable_flash_sdp(flash)
+    cuda.enable_mem_efficient_sdp(mem_efficient)
+    cuda.enable_math_sdp(math)
+    cuda.enable_cudnn_sdp(cudnn)
 
 
 def _set_cudnn(was: tuple[bool, bool]) -> None:

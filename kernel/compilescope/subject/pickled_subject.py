@@ -221,7 +221,7 @@ def _pack(content: _Content, modes: Sequence[Any] | None, what: str) -> bytes:
             "content": packed,
             "what": what,
             "modes": pickle.dumps(SavedModes().now() if modes is None else list(modes)),
-            "settings": cloudpickle.dumps(settings()),
+            "settings": pickled_settings(),
             "references": cloudpickle.dumps({text: referenced[text] for text in each_reference}),
             "each_reference": each_reference,
         }
@@ -245,12 +245,13 @@ def _dumps(value: object) -> bytes:
     return file.getvalue()
 
 
-def settings() -> dict[str, dict[str, Any]]:
+def pickled_settings() -> bytes:
     """The user's settings that can be pickled; a pass that is a method may not be."""
-    return {
+    changed = {
         module: {name: value for name, value in settings.items() if _travels(value)}
         for module, settings in portable_settings.changed_settings().items()
     }
+    return _dumps(changed)
 
 
 def _pickled_references(referenced: Mapping[str, Any]) -> Iterator[tuple[str, bytes]]:
@@ -262,7 +263,7 @@ def _pickled_references(referenced: Mapping[str, Any]) -> Iterator[tuple[str, by
 
 def _travels(value: Any) -> bool:
     try:
-        cloudpickle.dumps(value)
+        _dumps(value)
     except Exception:  # noqa: BLE001 - whatever it raises, it does not travel
         return False
     return True

@@ -1,9 +1,9 @@
 """Generates code for this machine in another process, while the kernel stays free.
 
 The call is sent without the data of its tensors, so it cannot run there: Dynamo only traces it. The
-other process first captures a variant that the kernel has captured too. If its graphs and guards
-are not the same, text by text, the objects there are not those of the kernel (a module was changed
-since it was imported, for example), and nothing that it generates is used.
+other process first captures a variant that the kernel has captured too. If its graphs, guards and
+settings are not the same, text by text, the objects there are not those of the kernel (a module was
+changed since it was imported, for example), and nothing that it generates is used.
 """
 
 from __future__ import annotations
@@ -35,12 +35,16 @@ _PLAIN = (bool, int, float, complex, str, type(None), torch.dtype, torch.device)
 
 
 def may_generate(captured: Captured) -> bool:
-    """Whether a call with this capture can be traced without running: it is one graph on a CPU."""
+    """Whether a call with this capture can be traced without running: it is one graph on a CPU.
+
+    Code beside the graph would run in the other process, on tensors without data.
+    """
     return (
         captured.problem is None
         and captured.off is None
         and len(captured.graphs) == 1
         and captured.graphs[0].is_on_cpu
+        and captured.graphs[0].is_whole_call
     )
 
 

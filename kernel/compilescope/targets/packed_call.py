@@ -30,7 +30,7 @@ from ..isolation.object_walk import walk
 from ..isolation.user_code import is_user_module
 from ..report.errors import CompilescopeError
 from ..report.problem import in_short
-from ..subject.pickled_subject import Call, Pickler, settings
+from ..subject.pickled_subject import Call, Pickler, pickled_settings
 from ..torch_api.operators import custom, tensors, unpicklable
 from ..torch_api.process import portable_settings
 from .packed_tensors import Rebuilding, reduce_tensor
@@ -103,7 +103,7 @@ def pack(
     packed = _Packed(
         content=file.getvalue(),
         modes=pickle.dumps(list(modes)),
-        settings=cloudpickle.dumps(settings()),
+        settings=pickled_settings(),
         on_cpu=not pickler.devices - {"cpu", "meta"},
         shared={key: size for key, (size, count) in pickler.memory.items() if count > 1},
         files=_texts(pickler.files),

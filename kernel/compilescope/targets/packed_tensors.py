@@ -28,6 +28,8 @@ class PlainTensor(NamedTuple):
     inference: bool
     """It was made in inference mode."""
     parameter: bool
+    value: float | None = None
+    """Of a number, a tensor without dimensions on the CPU: torch takes it for example's sake."""
 
 
 class View(NamedTuple):
@@ -38,6 +40,7 @@ class View(NamedTuple):
     stride: tuple[int, ...]
     offset: int
     requires_grad: bool
+    value: float | None = None
 
 
 class SubclassTensor(NamedTuple):
@@ -96,7 +99,7 @@ def _described(tensor: torch.Tensor) -> PlainTensor | View | SubclassTensor:
     )
     base = tensor._base
     if base is not None and base.dtype == tensor.dtype and tensors.is_plain_view(tensor):
-        return View(base, size, stride, offset, tensor.requires_grad)
+        return View(base, size, stride, offset, tensor.requires_grad, _number(tensor))
     return PlainTensor(
         size=size,
         stride=stride,
@@ -107,7 +110,13 @@ def _described(tensor: torch.Tensor) -> PlainTensor | View | SubclassTensor:
         offset=offset,
         inference=tensor.is_inference(),
         parameter=parameter,
+        value=_number(tensor),
     )
+
+
+def _number(tensor: torch.Tensor) -> float | None:
+    is_real = not tensor.is_complex() and not tensors.is_fake(tensor)
+    return tensor.item() if is_real and not tensor.dim() and tensor.is_cpu else None
 
 
 class Rebuilding:
@@ -139,7 +148,9 @@ class Rebuilding:
             return self._rebuild_plain(described)
         if isinstance(described, View):
             with self._world.mode, torch.set_grad_enabled(described.requires_grad):
-                return described.base.as_strided(described.size, described.stride, described.offset)
+                view = described.base.as_strided(described.size, described.stride, described.offset)
+            self._world.fill(view, described.value)
+            return view
         subclass_tensor = described.subclass.__tensor_unflatten__(
             described.inner, described.context, described.size, described.stride
         )
@@ -165,6 +176,7 @@ class Rebuilding:
                 storage=storage,
                 offset=described.offset,
             )
+            self._world.fill(tensor, described.value)
             if described.parameter:
                 return torch.nn.Parameter(tensor, requires_grad=described.requires_grad)
             return tensor

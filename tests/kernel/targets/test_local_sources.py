@@ -20,7 +20,11 @@ from compilescope.inspection.inspection import Inspection
 from compilescope.progress.progress import Cancelled, Monitor
 from compilescope.report import VariantReport
 from compilescope.session.session import Session
+from compilescope.targets.worker.world import ThisMachine
 from compilescope.targets.worker_pool import shared_pool
+from torch._inductor import config as inductor_config
+from torch._inductor import lowering
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from .. import target_subjects as subjects
 
@@ -97,6 +101,68 @@ def test_another_process_generates_the_code_that_the_kernel_would(
     assert texts(elsewhere) == texts(here)
 
 
+def replace_relu(graph: torch.fx.Graph) -> None:
+    for node in graph.nodes:
+        if node.target is torch.ops.aten.relu.default:
+            node.target = torch.ops.aten.sigmoid.default
+
+
+def test_passes_and_attention_backends_of_the_user_are_applied() -> None:
+    attention = torch.nn.functional.scaled_dot_product_attention
+    query = torch.randn(2, 4, 8, 16)
+    with (
+        inductor_config.patch(post_grad_custom_pre_pass=replace_relu),
+        sdpa_kernel(SDPBackend.MATH),
+    ):
+        inspection = inspected(lambda x: attention(x, x, x).relu(), (query,))
+        assert inspection.generate_elsewhere({NAME: DYNAMIC}, Monitor())
+        elsewhere = inspection.report.variant(NAME)
+        inspection.capture({NAME: DYNAMIC}, Monitor())
+        here = inspection._generation.sources(NAME, DYNAMIC)
+    graph = elsewhere.compilations[0].graphs["post_grad"].text
+    assert "sigmoid" in graph
+    assert "flash" not in graph
+    assert texts(elsewhere) == texts(here)
+
+
+def test_a_pass_that_cannot_travel_stays_in_the_kernel() -> None:
+    lock = threading.Lock()
+
+    def locked_pass(graph: torch.fx.Graph) -> None:
+        with lock:
+            replace_relu(graph)
+
+    with inductor_config.patch(post_grad_custom_pre_pass=locked_pass):
+        inspection = inspected(subjects.scaled, (X,))
+    assert not inspection.generate_elsewhere({NAME: DYNAMIC}, Monitor())
+
+
+def test_a_lowering_of_the_user_stays_in_the_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    inspection = inspected(torch.sin, (X,))
+    sine = torch.ops.aten.sin.default
+    cosine = lowering.lowerings[torch.ops.aten.cos.default]
+    monkeypatch.setitem(lowering.lowerings, sine, lambda x: cosine(x))
+    assert not inspection.generate_elsewhere({NAME: DYNAMIC}, Monitor())
+
+
+def test_the_value_of_a_number_is_known_there() -> None:
+    numbers = torch.tensor([5.0, 7.0], dtype=torch.float64)
+    inspection = inspected(lambda x, number: x * number, (X, numbers[1]))
+    assert inspection.generate_elsewhere({NAME: DYNAMIC}, Monitor())
+    (compilation,) = inspection.report.variant(NAME).compilations
+    assert "7.0" in [symbol.value for symbol in compilation.symbols]
+
+
+def test_deterministic_algorithms_fill_no_memory_there() -> None:
+    world = ThisMachine()
+    torch.use_deterministic_algorithms(True)
+    try:
+        tensor = world.tensor((1000, 1000), (1000, 1), torch.float32, device="cpu")
+    finally:
+        torch.use_deterministic_algorithms(False)
+    assert not tensor.isnan().all()
+
+
 def test_a_flip_that_needs_a_capture_leaves_the_main_thread_free() -> None:
     session = Session()
     report = session.inspect(subjects.scaled, (X,), variants="python", run=False)
@@ -150,7 +216,7 @@ def test_other_calls_are_compared_with_guards_of_the_other_process() -> None:
 def edited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Any, Path]]:
     """A module of the user's, and its file."""
     file = tmp_path / "edited_subject.py"
-    file.write_text("def scaled(x):\n    return x.relu() * 2\n")
+    file.write_text("def scaled(x):\n    return x.clamp(0, 50257)\n")
     monkeypatch.syspath_prepend(tmp_path)
     yield importlib.import_module("edited_subject"), file
     del sys.modules["edited_subject"]
@@ -162,7 +228,7 @@ def test_code_of_a_file_that_was_changed_since_is_generated_in_the_kernel(
     module, file = edited
     session = Session()
     report = session.inspect(module.scaled, (X,), variants="python", run=False)
-    file.write_text("def scaled(x):\n    return x.relu() * 3\n")
+    file.write_text("def scaled(x):\n    return x.clamp(0, 60257)\n")
     subject = report.subject.id
     name, job = session.panel_jobs.sources(subject, DYNAMIC)
     assert job is not None
@@ -175,7 +241,7 @@ def test_code_of_a_file_that_was_changed_since_is_generated_in_the_kernel(
     assert (job.state, job.aside) == ("queued", False)
     session.panel_jobs.run_pending()
     graph = report.variant(name).compilations[0].graphs["dynamo"]
-    assert "* 2" in graph.text
+    assert "50257" in graph.text
 
 
 def with_break(x: torch.Tensor) -> torch.Tensor:
@@ -184,10 +250,21 @@ def with_break(x: torch.Tensor) -> torch.Tensor:
     return y + 1
 
 
+@torch._dynamo.disable
+def until_found(x: torch.Tensor) -> torch.Tensor:
+    while x[0, 0] != X[0, 0]:
+        x = x.clone()
+    return x
+
+
+def with_code_before(x: torch.Tensor) -> torch.Tensor:
+    return until_found(x) * 2
+
+
 @pytest.mark.parametrize(
     ("fn", "args"),
-    [(with_break, (X,)), (subjects.scaled, (X.to("meta"),))],
-    ids=["graph break", "not on a CPU"],
+    [(with_break, (X,)), (with_code_before, (X,)), (subjects.scaled, (X.to("meta"),))],
+    ids=["graph break", "code before the graph", "not on a CPU"],
 )
 def test_calls_that_have_to_run_stay_in_the_kernel(
     fn: Callable[..., Any], args: tuple[Any, ...]

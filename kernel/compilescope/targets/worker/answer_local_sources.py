@@ -21,7 +21,7 @@ def answer(world: ThisMachine, payload: bytes, step: Callable[[str], None]) -> b
     if captured is not None:
         variant, captured_call = captured
         step("generating code")
-        reply.report = code_reports.generated(
+        report = code_reports.generated(
             captured_call.captured,
             request.name,
             variant,
@@ -29,6 +29,9 @@ def answer(world: ThisMachine, payload: bytes, step: Callable[[str], None]) -> b
             on_step=step,
             coming=[],
         )
+        if report.stage == "failed":
+            return msgspec.msgpack.encode(reply)  # the kernel says why, with its own objects
+        reply.report = report
         # Its options may not be data; the kernel has them.
         reply.report.requested = Variant()
     return msgspec.msgpack.encode(reply)

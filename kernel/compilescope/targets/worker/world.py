@@ -64,19 +64,41 @@ class World:
             offset=offset,
         )
 
+    def fill(self, tensor: torch.Tensor, value: float | None) -> None:
+        """Gives a number its value, if the world's tensors have memory."""
+
+
+class _Unfilled(contextlib.ContextDecorator):
+    """A context in which deterministic algorithms do not fill new tensors with a value."""
+
+    def __enter__(self) -> None:
+        deterministic: Any = torch.utils.deterministic
+        self._before = deterministic.fill_uninitialized_memory
+        deterministic.fill_uninitialized_memory = False
+
+    def __exit__(self, *_: object) -> None:
+        deterministic: Any = torch.utils.deterministic
+        deterministic.fill_uninitialized_memory = self._before
+
 
 class ThisMachine(World):
     """The devices of this machine.
 
-    Its tensors are real ones, for Dynamo's guards name their class; their memory is never written,
-    so the system does not provide it.
+    Its tensors are real ones, for Dynamo's guards name their class; only the memory of numbers is
+    written, so the system provides no other.
     """
 
     traces_only = True
 
     def __init__(self) -> None:
-        super().__init__(contextlib.nullcontext())
+        super().__init__(_Unfilled())
 
     def device(self, name: str, *, moves: bool) -> torch.device:
         """The same device."""
         return torch.device(name)
+
+    def fill(self, tensor: torch.Tensor, value: float | None) -> None:
+        """Writes the value of a number."""
+        if value is not None:
+            with torch.no_grad():
+                tensor.fill_(value)

@@ -49,8 +49,7 @@ def ending(graph: fx.GraphModule, *, succeeds: bool = False) -> Callable[..., An
     succeeds
         Whether the graph is known to succeed: then none of its operations has to run.
     """
-    reason = getattr(graph, "compile_subgraph_reason", None)
-    if reason is None or reason.graph_break or not _is_whole_call():
+    if not is_whole_call(graph):
         return None
     if succeeds:
         return _end
@@ -74,7 +73,13 @@ def _end(*_: Any) -> None:
     raise _EndedError
 
 
-def _is_whole_call() -> bool:
+def is_whole_call(graph: fx.GraphModule) -> bool:
+    """Whether the call is this graph alone. Ask in the backend."""
+    reason = getattr(graph, "compile_subgraph_reason", None)
+    return reason is not None and not reason.graph_break and _calls_only_frame()
+
+
+def _calls_only_frame() -> bool:
     """Whether `call` calls nothing but the frame that Dynamo compiles.
 
     No other code is between, and no hook of a module runs after the frame.

@@ -84,6 +84,8 @@ class Capture:
     backward: FirstBackward
     tracked_fakes: list[Any]
     """The inputs that Dynamo's guards on sizes are about."""
+    is_whole_call: bool
+    """Whether nothing of the user's runs before or after the graph in the call."""
 
     @property
     def is_on_cpu(self) -> bool:
@@ -195,6 +197,7 @@ class CapturingBackend:
             constants=frozenset(TensorifyState.force_specializations),
             backward=backward,
             tracked_fakes=_tracked_fakes(context.fake_mode),
+            is_whole_call=needed_run.is_whole_call(graph),
         )
         if any(_number(fake) is not None for fake in fakes):
             _settle_floats(capture)

@@ -1,0 +1,47 @@
+"""What code depends on beside its graph: settings, and lowerings that are not torch's.
+
+Relies on ``torch._inductor.lowering`` (lowerings) and ``torch._inductor.decomposition``
+(decompositions).
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from typing import Any
+
+from torch._inductor import decomposition, lowering
+
+from ..process import portable_settings
+
+
+def described() -> str:
+    """All of it as a text, which is equal in two processes apart from addresses."""
+    parts = [
+        f"{module}.{name} = {_text(value)}"
+        for module, settings in portable_settings.settings().items()
+        for name, value in sorted(settings.items())
+    ]
+    for table in (lowering.lowerings, decomposition.decompositions):
+        parts += sorted(
+            f"{operator}: {function!r}"
+            for operator, function in table.items()
+            if not _module(function).startswith("torch.")
+        )
+    return "\n".join(parts)
+
+
+def _module(function: Any) -> str:
+    while isinstance(function, functools.partial):
+        function = function.func
+    return str(getattr(function, "__module__", ""))
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, (set, frozenset)):
+        return str(sorted(map(_text, value)))
+    if isinstance(value, Mapping):
+        return str(sorted((_text(key), _text(each)) for key, each in value.items()))
+    if isinstance(value, (list, tuple)):
+        return str([_text(each) for each in value])
+    return repr(value)
