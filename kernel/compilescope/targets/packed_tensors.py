@@ -29,7 +29,9 @@ class PlainTensor(NamedTuple):
     """It was made in inference mode."""
     parameter: bool
     value: float | None = None
-    """Of a number, a tensor without dimensions on the CPU: torch takes it for example's sake."""
+    """Of a number, a tensor without dimensions on the CPU: the symbols of Dynamo have it."""
+    cast: bool = False
+    """It is a view of a tensor of another dtype, whose sizes Dynamo reads."""
 
 
 class View(NamedTuple):
@@ -111,6 +113,7 @@ def _described(tensor: torch.Tensor) -> PlainTensor | View | SubclassTensor:
         inference=tensor.is_inference(),
         parameter=parameter,
         value=_number(tensor),
+        cast=base is not None and base.dtype != tensor.dtype,
     )
 
 
@@ -159,6 +162,11 @@ class Rebuilding:
         return subclass_tensor.requires_grad_(described.requires_grad)  # type: ignore[no-any-return]
 
     def _rebuild_plain(self, described: PlainTensor) -> torch.Tensor:
+        if described.cast and self._world.traces_only:
+            raise CompilescopeError(
+                "A view of a tensor of another dtype cannot be traced in another process.",
+                "Its sizes would be named otherwise.",
+            )
         device = self.device(described.device).type
         storage = None
         if described.memory in self._shared:

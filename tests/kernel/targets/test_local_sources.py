@@ -272,8 +272,18 @@ def test_calls_that_have_to_run_stay_in_the_kernel(
     assert not inspected(fn, args).may_generate_elsewhere(DYNAMIC)
 
 
-def test_a_call_that_needs_a_value_is_left_to_the_kernel() -> None:
-    inspection = inspected(lambda x: x.sum().item(), (X,))
+@pytest.mark.parametrize(
+    ("fn", "args"),
+    [
+        (lambda x: x.sum().item(), (X,)),
+        (subjects.scaled, (torch.randn(8, 16, dtype=torch.complex64).real,)),
+    ],
+    ids=["value", "view of another dtype"],
+)
+def test_calls_that_cannot_be_traced_there_are_left_to_the_kernel(
+    fn: Callable[..., Any], args: tuple[Any, ...]
+) -> None:
+    inspection = inspected(fn, args)
     assert not inspection.generate_elsewhere({NAME: DYNAMIC}, Monitor())
 
 
