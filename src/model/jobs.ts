@@ -138,7 +138,10 @@ export class Jobs {
    * @param code - What to execute; empty if it was started already.
    */
   start(connection: IConnection, job: JobState, code: string): void {
-    this.update(job);
+    const known = this._current;
+    const hasEnded = known?.id === job.id && !isActive(known);
+    // The news of its end may have overtaken the reply.
+    this.update(hasEnded ? known : job);
     if (!code) {
       return;
     }

@@ -227,6 +227,15 @@ describe('The switches of a SubjectModel', () => {
     expect(model.pending).toBe(true);
   });
 
+  it('asks again where the end of the job overtakes the answer', async () => {
+    await flip({ dynamic: true });
+    const elsewhere = job({ aside: true, state: 'running' });
+    announceJob({ ...elsewhere, state: 'done', again: true });
+    await answerVariant('python dynamic', 1, elsewhere);
+    expect(asked().length).toBe(2);
+    expect(model.pending).toBe(true);
+  });
+
   async function flipAndCancel() {
     await flip({ dynamic: true });
     await answerVariant(
