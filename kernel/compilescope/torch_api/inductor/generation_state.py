@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from torch._inductor import decomposition, lowering
@@ -16,11 +17,15 @@ from ..process import portable_settings
 
 
 def described() -> str:
-    """All of it as a text, which is equal in two processes apart from addresses."""
+    """All of it as a text, which is equal in two processes apart from addresses.
+
+    Places are left out: no code depends on where files are.
+    """
     parts = [
         f"{module}.{name} = {_text(value)}"
         for module, settings in portable_settings.settings().items()
         for name, value in sorted(settings.items())
+        if not _is_place(value)
     ]
     for table in (lowering.lowerings, decomposition.decompositions):
         parts += sorted(
@@ -29,6 +34,11 @@ def described() -> str:
             if not _module(function).startswith("torch.")
         )
     return "\n".join(parts)
+
+
+def _is_place(value: Any) -> bool:
+    """Whether a value is a folder or file, some of them from the working folder at the import."""
+    return isinstance(value, str) and Path(value).is_absolute()
 
 
 def _module(function: Any) -> str:
