@@ -9,6 +9,7 @@ import queue
 import threading
 from collections.abc import Callable, Iterator
 
+from ..isolation.short_steps import in_short_steps
 from ..isolation.switch_interval import switch_interval_at_most
 
 _IDLE_S = 30.0
@@ -134,7 +135,7 @@ atexit.register(_stop)
 
 
 @contextlib.contextmanager
-def releasing_gil_sooner() -> Iterator[None]:
-    """Threads release the GIL sooner within the block."""
-    with switch_interval_at_most(_SWITCH_S):
+def giving_way() -> Iterator[None]:
+    """Calls in other threads hardly wait for this thread in the block."""
+    with switch_interval_at_most(_SWITCH_S), in_short_steps():
         yield

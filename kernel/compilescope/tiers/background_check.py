@@ -218,7 +218,7 @@ class BackgroundCheck(ComparingStage):
     def _compare(self, samples: list[_Sample]) -> None:
         # The call that the values are of comes to its end.
         background_runs.yield_to_user()
-        with background.releasing_gil_sooner():
+        with background.giving_way():
             sample = samples.pop()
             copied = sample.copied
             try:

@@ -156,7 +156,7 @@ class Builder:
             self._begun.add(name)
             graph.mark_building()
         elif what == END:
-            with background.releasing_gil_sooner():
+            with background.giving_way():
                 self._hear_end(name, graph, folder)
 
     def _hear_end(self, name: str, graph: TieredGraph, folder: Path) -> None:

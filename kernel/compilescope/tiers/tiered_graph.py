@@ -237,8 +237,8 @@ class TieredGraph:
             return
         start = time.perf_counter()
         try:
-            with background.releasing_gil_sooner():
-                loaded = self._load(compiled, gives_way=True)
+            with background.giving_way():
+                loaded = self._load(compiled)
         except WrappersDifferError as error:
             self.files.forget_result()
             self.reject("cannot be used", f"It was built, but {error}.", remedy=_REPORT)
@@ -318,10 +318,10 @@ class TieredGraph:
             wrappers.next = self._check(compiled, wrappers.first, wrappers.next.second)
             self._install(compiled, wrappers)
 
-    def _load(self, compiled: Any, *, gives_way: bool = False) -> Loaded:
+    def _load(self, compiled: Any) -> Loaded:
         records = self.report_now.compilation if self.cuda_graphs.is_possible else ""
         built = self.files.result.read_bytes()
-        return load(built, compiled, records=records, gives_way=gives_way)
+        return load(built, compiled, records=records)
 
     def changes(self) -> frozenset[int] | None:
         """The inputs that it changes in place; None for a backward."""

@@ -14,6 +14,7 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+from ....isolation.short_steps import pause_if_due
 from ...process import caches
 from ...process.patching import patched
 from .requirements import LIBRARY_LOADER
@@ -52,6 +53,7 @@ class Library(NamedTuple):
             raise WouldBuildError(f"{path} is gone")
         if missing := sorted(set(self.vector_instructions) - set(_vector_instructions())):
             raise WouldBuildError(f"this processor has no {', '.join(missing)}")
+        pause_if_due()
         if sys.platform != "win32":
             open_library = ctypes.CDLL(None).dlopen
             open_library.restype, open_library.argtypes = (
@@ -60,6 +62,7 @@ class Library(NamedTuple):
             )
             # If that fails, the import says why.
             open_library(os.fsencode(path), sys.getdlopenflags())
+            pause_if_due()
         return CppWrapperCodeCache._load_library(str(path), self.key)
 
 

@@ -17,9 +17,9 @@ from typing import Any
 
 import torch
 
+from ....isolation.short_steps import pause_if_due
 from ...dynamo.wrapper_type import Inner
 from ...process.patching import patched
-from ..background_runs import yield_to_user
 from ..graph_recording import Loaded, with_recordings
 from .library import Library
 from .requirements import LIBRARY_LOADER
@@ -29,9 +29,6 @@ from .wrapper_modules import Module, as_compiled_in_the_build
 _loading: ContextVar[bool] = ContextVar("compilescope_tiers_loading", default=False)
 _library: ContextVar[Library | None] = ContextVar("compilescope_tiers_library", default=None)
 """What was built of a graph, while the graph is loaded."""
-_pauses: ContextVar[bool] = ContextVar("compilescope_tiers_pauses", default=False)
-_SETTINGS_PER_STEP = 100
-"""How many settings are compared between two pauses: some 0.3 ms."""
 
 
 class WrappersDifferError(Exception):
@@ -46,7 +43,7 @@ def after_fork() -> None:
         convert_frame.compile_lock._at_fork_reinit()
 
 
-def load(built: bytes, first: Any, *, records: str = "", gives_way: bool = False) -> Loaded:
+def load(built: bytes, first: Any, *, records: str = "") -> Loaded:
     """The wrapper that `build` gave, loaded; ``first`` is the graph that it may stand in for.
 
     Nothing is compiled: that would hold up this process.
@@ -57,9 +54,6 @@ def load(built: bytes, first: Any, *, records: str = "", gives_way: bool = False
         What `build` gave, and the graph.
     records
         torch's compile id, if CUDA graphs of it are to be recorded; they are not if it is empty.
-    gives_way
-        Whether to pause between steps: a call releases the GIL at each launch, and would get it
-        back only after much of the load.
 
     Raises
     ------
@@ -74,13 +68,11 @@ def load(built: bytes, first: Any, *, records: str = "", gives_way: bool = False
     from torch._inductor import codecache, config
 
     file = io.BytesIO(built)
-    details = pickle.load(file)
+    details = _Unpickler(file).load()
     settings: Any = config
     token = _loading.set(True)
-    pauses = _pauses.set(gives_way)
     library = _library.set(Library(*details["library"]))
     try:
-        _pause()
         # Settings are the whole process's in some versions: nothing compiles meanwhile.
         with compile_lock, torch._guards.tracing(None):
             differing = _differing_settings(settings, details["settings"])
@@ -92,8 +84,15 @@ def load(built: bytes, first: Any, *, records: str = "", gives_way: bool = False
                 return _loaded(file, first, records)
     finally:
         _library.reset(library)
-        _pauses.reset(pauses)
         _loading.reset(token)
+
+
+class _Unpickler(pickle.Unpickler):
+    """Reads a pickle in short steps."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        pause_if_due()
+        return super().find_class(module, name)
 
 
 def _loaded(file: io.BytesIO, first: Any, records: str) -> Loaded:
@@ -102,26 +101,20 @@ def _loaded(file: io.BytesIO, first: Any, records: str) -> Loaded:
     from torch._inductor.utils import BoxedBool
 
     constants = CompiledFxGraphConstants()
-    second: Any = pickle.load(file)
-    _pause()
+    second: Any = _Unpickler(file).load()
+    pause_if_due()
     second.after_deserialization(constants)
-    _pause()
+    pause_if_due()
     _compare(first, second)
-    _pause()
     is_backward = bool((first.fx_kwargs or {}).get("is_backward"))
     options: Any = {"cudagraphs": BoxedBool(False), "is_backward": is_backward}
     second.post_compile((), constants, options)
-    _pause()
+    pause_if_due()
     if "cuda" in second.device_types:
         second.current_callable = _in_any_thread(second.current_callable)
     if records:
         return with_recordings(second, constants, records)
     return Loaded(second.current_callable)
-
-
-def _pause() -> None:
-    if _pauses.get():
-        yield_to_user()
 
 
 def _load_library(original: Any, *args: Any, **kwargs: Any) -> Any:
@@ -134,7 +127,7 @@ def _load_library(original: Any, *args: Any, **kwargs: Any) -> Any:
     library = _library.get()
     if library is None:
         return original(*args, **kwargs)
-    _pause()
+    pause_if_due()
     return library.load
 
 
@@ -146,12 +139,10 @@ def is_loading() -> bool:
 def _differing_settings(settings: Any, wanted: Mapping[str, Any]) -> dict[str, Any]:
     """Those settings that differ now: there are many, and each takes time to set."""
     differing = {}
-    for place, (name, value) in enumerate(wanted.items()):
-        if place % _SETTINGS_PER_STEP == 0:
-            _pause()
+    for name, value in wanted.items():
+        pause_if_due()
         if getattr(settings, name) != value:
             differing[name] = value
-    _pause()
     return differing
 
 
