@@ -1,20 +1,13 @@
 import type { SubjectModel } from '../../../src/model/subject';
 import { problem } from '../../../src/protocol/client';
 import type { FakeConnection } from '../support/fakes';
-import { inspectedModel, job, settle } from '../support/fakes';
+import { job, settle } from '../support/fakes';
+import { eachInspectedModel } from '../support/models';
 
 describe('The jobs of a SubjectModel', () => {
   let connection: FakeConnection;
   let model: SubjectModel;
-
-  beforeEach(async () => {
-    [connection, model] = await inspectedModel();
-  });
-
-  afterEach(() => {
-    model.dispose();
-    jest.useRealTimers();
-  });
+  eachInspectedModel((...both) => ([connection, model] = both));
 
   async function run(): Promise<void> {
     // The code runs until the test ends it.

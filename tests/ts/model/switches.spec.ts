@@ -2,7 +2,6 @@ import type { SubjectModel } from '../../../src/model/subject';
 import type { JobState } from '../../../src/protocol/types';
 import type { FakeConnection } from '../support/fakes';
 import {
-  inspectedModel,
   job,
   report,
   settle,
@@ -10,19 +9,12 @@ import {
   variant,
   variantSummary
 } from '../support/fakes';
+import { eachInspectedModel } from '../support/models';
 
 describe('The switches of a SubjectModel', () => {
   let connection: FakeConnection;
   let model: SubjectModel;
-
-  beforeEach(async () => {
-    [connection, model] = await inspectedModel();
-  });
-
-  afterEach(() => {
-    model.dispose();
-    jest.useRealTimers();
-  });
+  eachInspectedModel((...both) => ([connection, model] = both));
 
   async function flip(change: Parameters<SubjectModel['setRequested']>[0]) {
     model.setRequested(change);

@@ -3,14 +3,9 @@ import * as path from 'path';
 import type { SubjectModel } from '../../../src/model/subject';
 import { Connection } from '../../../src/protocol/connection';
 import type { FakeConnection } from '../support/fakes';
-import {
-  inspectedModel,
-  job,
-  report,
-  settle,
-  subjectSummary
-} from '../support/fakes';
+import { job, report, settle, subjectSummary } from '../support/fakes';
 import { fakeKernel } from '../support/kernel';
+import { eachInspectedModel } from '../support/models';
 
 /**
  * News that is missed, and kernels that go away.
@@ -23,15 +18,7 @@ jest.mock('../../../src/model/file/packed', () => ({
 describe('A SubjectModel whose connection was lost', () => {
   let connection: FakeConnection;
   let model: SubjectModel;
-
-  beforeEach(async () => {
-    [connection, model] = await inspectedModel();
-  });
-
-  afterEach(() => {
-    model.dispose();
-    jest.useRealTimers();
-  });
+  eachInspectedModel((...both) => ([connection, model] = both));
 
   const asked = (command: string) =>
     connection.log.filter(([requested]) => requested === command).length;

@@ -13,7 +13,6 @@ import type {
   VariantSummary
 } from '../../../src/protocol/types';
 import type { IStatus } from '../../../src/interfaces/status';
-import { SubjectModel } from '../../../src/model/subject';
 import { compilationSummary, helloResult } from './structs';
 
 /**
@@ -296,20 +295,4 @@ export function job(change: Partial<JobState> = {}): JobState {
     time_words: [[1, '{elapsed}']],
     ...change
   };
-}
-
-/**
- * A model with the report of one inspection, and its connection; with jest's
- * timers.
- */
-export async function inspectedModel(): Promise<
-  [FakeConnection, SubjectModel]
-> {
-  jest.useFakeTimers();
-  const connection = new FakeConnection();
-  const model = new SubjectModel();
-  model.connection = connection;
-  connection.hello();
-  await connection.inspect();
-  return [connection, model];
 }
