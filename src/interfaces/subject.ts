@@ -164,7 +164,8 @@ export interface ISubjectModel extends IDisposable, IMeasuring, ISweeping {
   showVariant(name: string): void;
 
   /**
-   * The piece of work on the kernel's main thread, the last one if it has ended.
+   * The job on the kernel's main thread, else the one on another thread; the last one
+   * if none is active.
    */
   readonly job: JobState | null;
 

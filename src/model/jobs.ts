@@ -20,20 +20,27 @@ export function isActive(job: JobState | null): boolean {
 }
 
 /**
- * The job to show, of the one that is shown and the one just told of.
- *
- * A running job stays until it ends: others are queued behind it. Of one and
- * the same job a late reply may say less than an event said before.
+ * Whether a job occupies the kernel's main thread, or waits for it. A job on another
+ * thread, or in another process, does neither: the kernel can start the next one.
  */
-function newerJob(known: JobState | null, update: JobState): JobState {
-  if (known === null || known.state === 'queued') {
-    return update;
+export function isKernelBusy(job: JobState | null): boolean {
+  return isActive(job) && job?.aside === false;
+}
+
+/**
+ * Whether an update of a job says less than what is known of the same job, or of
+ * another job on the same thread: a job that runs stays until it ends, as others are
+ * queued behind it.
+ */
+function isStale(known: JobState, update: JobState): boolean {
+  if (known.id !== update.id) {
+    return known.state === 'running' && update.state !== 'running';
   }
-  const isStale =
-    known.id === update.id
-      ? RANK[known.state] > RANK[update.state]
-      : known.state === 'running' && update.state !== 'running';
-  return isStale ? known : update;
+  return (
+    RANK[known.state] > RANK[update.state] ||
+    // A job that left the main thread does not return to it.
+    (known.state === update.state && known.aside && !update.aside)
+  );
 }
 
 /**
@@ -42,11 +49,8 @@ function newerJob(known: JobState | null, update: JobState): JobState {
  * @param before - What was known.
  * @param job - What the kernel does now.
  */
-function endedSince(
-  before: JobState | null,
-  job: JobState | null
-): JobState | null {
-  if (before === null || !isActive(before)) {
+function endedSince(before: JobState, job: JobState | null): JobState | null {
+  if (!isActive(before)) {
     return null;
   }
   if (before.id !== job?.id) {
@@ -54,6 +58,15 @@ function endedSince(
     return { ...before, state: 'done' };
   }
   return isActive(job) ? null : job;
+}
+
+interface IKnownJob {
+  readonly job: JobState;
+
+  /**
+   * When it began, or began to wait, by this page's clock.
+   */
+  readonly since: number;
 }
 
 /**
@@ -77,34 +90,41 @@ const POLL_MS = 50;
 const END_EVENT_TIMEOUT_MS = 500;
 
 /**
- * The work on a kernel's main thread: starts it, follows it, stops it.
+ * The work in a kernel: starts it, follows it, stops it. One job at a time runs on the
+ * main thread; beside it, one on another thread is followed.
  */
 export class Jobs {
   constructor(private _options: Jobs.IOptions) {}
 
   /**
-   * The job, the last one if it has ended.
+   * The job on the main thread, else the one on another thread; if none is active, the
+   * last one, rather one that failed or was canceled if two ran at once.
    */
   get current(): JobState | null {
-    return this._current;
+    return this._shown?.job ?? null;
   }
 
   /**
-   * When the job began, or began to wait, by this page's clock.
+   * When the current job began, or began to wait, by this page's clock.
    */
   get since(): number {
-    return this._since;
+    return this._shown?.since ?? 0;
   }
 
   /**
    * Take the kernel's account of what it does, whatever was known before.
    */
   reset(job: JobState | null): void {
-    const before = this._current;
-    this._take(job);
-    const ended = endedSince(before, job);
-    if (ended) {
-      this._options.onEnd(ended);
+    const before = this._known;
+    this._known = before.filter(known => known.job.id === job?.id);
+    if (job) {
+      this._put(job);
+    }
+    for (const known of before) {
+      const ended = endedSince(known.job, job);
+      if (ended) {
+        this._options.onEnd(ended);
+      }
     }
     this._options.onChange(job);
   }
@@ -113,11 +133,16 @@ export class Jobs {
    * Take news of a job.
    */
   update(job: JobState): void {
-    this._take(newerJob(this._current, job));
+    const known =
+      this._find(job.id) ??
+      this._known.find(other => other.job.aside === job.aside)?.job;
+    if (!known || !isStale(known, job)) {
+      this._put(job);
+    }
     if (!isActive(job)) {
       this._options.onEnd(job);
     }
-    this._options.onChange(this._current);
+    this._options.onChange(this.current);
   }
 
   /**
@@ -127,8 +152,10 @@ export class Jobs {
     this._ends++;
     // The next kernel counts its jobs from 1 again.
     this._cancelled.clear();
-    if (this._current && isActive(this._current)) {
-      this.update({ ...this._current, state: 'cancelled' });
+    for (const { job } of this._known) {
+      if (isActive(job)) {
+        this.update({ ...job, state: 'cancelled' });
+      }
     }
   }
 
@@ -138,10 +165,9 @@ export class Jobs {
    * @param code - What to execute; empty if it was started already.
    */
   start(connection: IConnection, job: JobState, code: string): void {
-    const known = this._current;
-    const hasEnded = known?.id === job.id && !isActive(known);
+    const known = this._find(job.id);
     // The news of its end may have overtaken the reply.
-    this.update(hasEnded ? known : job);
+    this.update(known && !isActive(known) ? known : job);
     if (!code) {
       return;
     }
@@ -152,8 +178,7 @@ export class Jobs {
       .then(() => this._codeEnded(job.id))
       .catch(async error => {
         await sleep(END_EVENT_TIMEOUT_MS);
-        const isTold =
-          this._current?.id === job.id && this._current.error !== null;
+        const isTold = (this._find(job.id)?.error ?? null) !== null;
         const isGone = connection.isDisposed || ends !== this._ends;
         if (isWanted() && !isTold && !isGone) {
           this._options.onError(error);
@@ -163,10 +188,10 @@ export class Jobs {
   }
 
   /**
-   * Stop the job.
+   * Stop the current job.
    */
   async cancel(connection: IConnection): Promise<void> {
-    const job = this._current;
+    const job = this.current;
     if (!job || !isActive(job)) {
       return;
     }
@@ -176,10 +201,10 @@ export class Jobs {
     await Promise.race([reply, sleep(CANCEL_PATIENCE)]);
     // What runs beside the main thread ends without an interrupt, which would
     // meet the user's cell; a job may have got there since it was canceled.
-    const isRunning = () =>
-      this._current?.id === job.id &&
-      this._current.state === 'running' &&
-      !this._current.aside;
+    const isRunning = () => {
+      const now = this._find(job.id);
+      return now?.state === 'running' && !now.aside;
+    };
     let patience = job.kind === 'measure' ? ROUND_PATIENCE : 0;
     for (; patience > 0 && isRunning(); patience -= POLL_MS) {
       await sleep(POLL_MS);
@@ -195,11 +220,8 @@ export class Jobs {
    * missed a push.
    */
   private async _codeEnded(id: string): Promise<void> {
-    const isOpen = () =>
-      this._current?.id === id &&
-      isActive(this._current) &&
-      // What goes on beside the main thread outlasts the code.
-      !this._current.aside;
+    // What goes on beside the main thread outlasts the code.
+    const isOpen = () => isKernelBusy(this._find(id) ?? null);
     if (isOpen()) {
       await sleep(END_EVENT_TIMEOUT_MS);
     }
@@ -208,17 +230,44 @@ export class Jobs {
     }
   }
 
-  private _take(job: JobState | null): void {
-    const { id, state } = this._current ?? {};
-    // Later news of the same may have been on its way for longer.
-    if (job && isActive(job) && (job.id !== id || job.state !== state)) {
-      this._since = Date.now() - 1000 * job.elapsed_s;
-    }
-    this._current = job;
+  private get _shown(): IKnownJob | null {
+    const known = [...this._known].sort(
+      (a, b) => Number(a.job.aside) - Number(b.job.aside)
+    );
+    return (
+      known.find(({ job }) => isActive(job)) ??
+      known.find(({ job }) => job.state !== 'done') ??
+      known[0] ??
+      null
+    );
   }
 
-  private _current: JobState | null = null;
-  private _since = 0;
+  private _find(id: string): JobState | undefined {
+    return this._known.find(({ job }) => job.id === id)?.job;
+  }
+
+  /**
+   * Keeps a job in place of what was known of it, of the job before it on the same
+   * thread and, if it is new, of those that have ended.
+   */
+  private _put(job: JobState): void {
+    const same = this._known.find(known => known.job.id === job.id);
+    const others = this._known.filter(
+      known =>
+        known.job.id !== job.id &&
+        known.job.aside !== job.aside &&
+        (same || isActive(known.job))
+    );
+    // Later news of the same may have been on its way for longer.
+    const isSame = same && (!isActive(job) || same.job.state === job.state);
+    const since = isSame ? same.since : Date.now() - 1000 * job.elapsed_s;
+    this._known = [...others, { job, since }];
+  }
+
+  /**
+   * At most one on the main thread and one on another.
+   */
+  private _known: readonly IKnownJob[] = [];
   private _cancelled = new Set<string>();
 
   /**

@@ -12,7 +12,7 @@ import {
 } from '@jupyterlab/ui-components';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { compilescopeIcon } from '../icons';
-import { isActive } from '../model/jobs';
+import { isActive, isKernelBusy } from '../model/jobs';
 import { download } from '../download';
 import { renderMessage } from '../panels/common/states/message';
 import { showDoctor } from '../panels/doctor';
@@ -73,7 +73,7 @@ export function addModelCommands(
       ),
       icon: runIcon,
       describedBy: NO_ARGUMENTS,
-      isEnabled: () => isLive() && !isActive(model()?.job ?? null),
+      isEnabled: () => isLive() && !isKernelBusy(model()?.job ?? null),
       execute: () => model()?.run()
     })
   );

@@ -82,7 +82,7 @@ class WorkerPool:
                 if worker.is_over:
                     continue
                 if not worker.has_answered:
-                    monitor.step(f"starting the process for {worker.purpose}")
+                    monitor.step(f"starting a process to {worker.task}")
                 try:
                     return worker.ask(question, monitor.step, lambda: monitor.cancelled)
                 except Restart:
@@ -195,7 +195,7 @@ def _gone(worker: WorkerProcess) -> CompilescopeError:
     how, errors = worker.last_words()
     last = next((line.strip() for line in reversed(errors.splitlines()) if line.strip()), "")
     error = CompilescopeError(
-        f"The process for {worker.purpose} ended during its work: {how}.",
+        f"The process started to {worker.task} ended early: {how}.",
         f"Its last output: {last}" if last else "It wrote no output.",
         "Try again: a new process is started. Your kernel is not affected.",
     )

@@ -27,8 +27,11 @@ _UNSET_VARIABLES = (*runner.UNSET_VARIABLES, "TORCH_LOGS", "TRITON_INTERPRET")
 _HIDDEN = {"CUDA_VISIBLE_DEVICES": "", "HIP_VISIBLE_DEVICES": "", "ROCR_VISIBLE_DEVICES": ""}
 """Hides this machine's GPUs: the worker only emulates the target, even if it is the same GPU."""
 
-
-_PURPOSES: Mapping[Role, str] = {"interpreter": "checks", "local": "this machine's code"}
+_TASKS: Mapping[Role, str] = {
+    "compiler": "generate code",
+    "interpreter": "check kernels",
+    "local": "generate code",
+}
 
 
 class ProcessEnded(Exception):  # noqa: N818 - the caller says what it means
@@ -76,9 +79,10 @@ class WorkerProcess:
         self._send(Enter(role=role, device=device))
 
     @property
-    def purpose(self) -> str:
-        """What the process is for, in words."""
-        return self.device.name if self.device is not None else _PURPOSES[self._role]
+    def task(self) -> str:
+        """What the process does, as an infinitive."""
+        task = _TASKS[self._role]
+        return f"{task} for {self.device.name}" if self.device is not None else task
 
     @property
     def pid(self) -> int:

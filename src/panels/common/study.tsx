@@ -1,5 +1,5 @@
 import * as React from 'react';
-import { isActive } from '../../model/jobs';
+import { isKernelBusy } from '../../model/jobs';
 import { STUDIES, type StudyName } from '../../protocol/types';
 import type { VariantReport } from '../../protocol/types';
 import type { IViewContext } from '../views';
@@ -58,7 +58,7 @@ export function StudyButton(props: IStudyProps): JSX.Element | null {
     .map(variant => variant.name);
   const { job, status } = model;
   // The strip above the view says what is running.
-  const why = isActive(job)
+  const why = isKernelBusy(job)
     ? trans.__('The kernel is busy.')
     : status.kind !== 'ready'
       ? trans.__('No kernel is connected.')

@@ -1,5 +1,5 @@
 import * as React from 'react';
-import { isActive } from '../../model/jobs';
+import { isActive, isKernelBusy } from '../../model/jobs';
 import { stepText } from '../../words/jobs';
 import { Elapsed } from '../common/states/elapsed';
 import type { IViewContext } from '../views';
@@ -42,10 +42,10 @@ export function BuildButton({
   const { model, trans } = context;
   const { job, status } = model;
   // What a job is doing stands above all views.
-  if (!model.isLive || (isActive(job) && job?.subject === model.subject)) {
+  if (!model.isLive || (isKernelBusy(job) && job?.subject === model.subject)) {
     return null;
   }
-  const why = isActive(job)
+  const why = isKernelBusy(job)
     ? trans.__('The kernel is busy.')
     : status.kind !== 'ready'
       ? trans.__('No kernel is connected.')

@@ -1,6 +1,6 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
-import { isActive } from '../../model/jobs';
+import { isKernelBusy } from '../../model/jobs';
 import type { Overview, Result, TargetResult } from '../../protocol/types';
 import { formatMicroseconds, hasName } from '../../words/format';
 import { TABLES } from '../../words/tables';
@@ -326,7 +326,7 @@ function Measure(props: {
     ) : null;
   }
   // What a job is doing stands above all views.
-  if (isActive(model.job)) {
+  if (isKernelBusy(model.job)) {
     return null;
   }
   const able = results.filter(

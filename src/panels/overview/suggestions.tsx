@@ -1,5 +1,5 @@
 import * as React from 'react';
-import { isActive } from '../../model/jobs';
+import { isKernelBusy } from '../../model/jobs';
 import {
   STUDIES,
   SUGGESTIONS_TITLE,
@@ -109,7 +109,7 @@ function StudyTrial(props: {
       type="button"
       className="jp-Compilescope-link"
       title={trans.__('%1; takes %2.', summary, duration)}
-      disabled={isActive(model.job) || model.status.kind !== 'ready'}
+      disabled={isKernelBusy(model.job) || model.status.kind !== 'ready'}
       onClick={() => void model.startStudies([name], [suggestion.of])}
     >
       {trans.__('Try it')}

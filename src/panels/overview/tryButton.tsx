@@ -1,5 +1,5 @@
 import * as React from 'react';
-import { isActive } from '../../model/jobs';
+import { isKernelBusy } from '../../model/jobs';
 import type { Variant } from '../../protocol/types';
 import type { IViewContext } from '../views';
 
@@ -25,7 +25,7 @@ export function TryButton(props: {
           ? trans.__('Add this variant, and measure it')
           : trans.__('Add this variant, and estimate its time')
       }
-      disabled={isActive(model.job) || model.status.kind !== 'ready'}
+      disabled={isKernelBusy(model.job) || model.status.kind !== 'ready'}
       onClick={() => onTry(requested)}
     >
       {label}

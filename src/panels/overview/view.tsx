@@ -1,5 +1,5 @@
 import * as React from 'react';
-import { isActive } from '../../model/jobs';
+import { isKernelBusy } from '../../model/jobs';
 import { isSameVariant } from '../../model/variants';
 import type { Overview, Variant } from '../../protocol/types';
 import type { IEmpty } from '../common';
@@ -71,7 +71,7 @@ export class OverviewView extends ReportView<Overview | null> {
    */
   private _measureTried(): void {
     const { model, _tried: tried } = this;
-    if (!tried || isActive(model.job)) {
+    if (!tried || isKernelBusy(model.job)) {
       return;
     }
     if (tried.subject !== model.subject) {

@@ -1,6 +1,6 @@
 import { runIcon, stopIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
-import { isActive } from '../../model/jobs';
+import { isActive, isKernelBusy } from '../../model/jobs';
 import { isOnlyForTargets } from '../../model/variants';
 import { Elapsed } from '../common/states/elapsed';
 import { Lasting } from '../common/states/lasting';
@@ -15,7 +15,8 @@ export function Job({ state, actions, trans }: IPartProps): JSX.Element {
   const { job, status, report } = state;
   const isBusy = isActive(job);
   const isForTargets = isOnlyForTargets(report?.variants ?? []);
-  const canRun = status.kind === 'ready' && report !== null && !isBusy;
+  const canRun =
+    status.kind === 'ready' && report !== null && !isKernelBusy(job);
   return (
     <div className="jp-Compilescope-job">
       <div className="jp-Compilescope-jobButtons">

@@ -1,5 +1,5 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
-import { isActive } from '../../model/jobs';
+import { isActive, isKernelBusy } from '../../model/jobs';
 import type { ISubjectModel } from '../../interfaces/subject';
 import { formatCount } from '../../words/format';
 import type { ITimed } from './rows';
@@ -77,7 +77,7 @@ export function measurementStateOf(
         : trans.__('No kernel is connected.');
     return { ...base, text, obstacle };
   }
-  if (isActive(job)) {
+  if (isKernelBusy(job)) {
     const obstacle =
       job?.state === 'queued'
         ? trans.__('Kernel busy, queued')

@@ -283,7 +283,7 @@ def test_an_interpreter_that_is_killed_is_told_and_replaced() -> None:
     checking.add_check(killed, large.packed(), shared_pool(), monitor, limits=limits)
     for kernel in generated(killed):
         assert check_text(kernel).startswith(
-            "not checked: The check failed: The process for checks"
+            "not checked: The check failed: The process started to check kernels"
         )
         assert "SIGKILL" in check_text(kernel)
     (problem,) = killed.problems

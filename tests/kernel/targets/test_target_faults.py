@@ -41,7 +41,9 @@ def test_an_abort_is_a_problem_and_the_next_request_works() -> None:
     report = _inspect(subjects.with_extra, (X, subjects.Aborts()))
     (problem,) = report.problems
     assert report.stage == "failed"
-    assert problem.what == "The process for H100 SXM ended during its work: signal 6 (SIGABRT)."
+    assert problem.what == (
+        "The process started to generate code for H100 SXM ended early: signal 6 (SIGABRT)."
+    )
     assert "terminate called" in problem.detail
     assert _inspect(subjects.scaled, (X,)).stage == "sources"
 

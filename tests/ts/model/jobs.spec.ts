@@ -56,6 +56,47 @@ describe('The jobs of a SubjectModel', () => {
     expect(model.job?.id).toBe('job-2');
   });
 
+  describe('beside a job in another process', () => {
+    const elsewhere = (change: Parameters<typeof job>[0]) =>
+      announce({ id: 'job-2', aside: true, state: 'running', ...change });
+
+    beforeEach(async () => {
+      elsewhere({ step: 'generating code' });
+      await run();
+    });
+
+    it('are the ones that are shown', () => {
+      expect(model.job).toMatchObject({ id: 'job-1', state: 'queued' });
+      announce({ state: 'running' });
+      elsewhere({ step: 'graph passes' });
+      expect(model.job?.id).toBe('job-1');
+      announce({ state: 'done' });
+      expect(model.job).toMatchObject({ id: 'job-2', step: 'graph passes' });
+    });
+
+    it('are canceled first', async () => {
+      announce({ state: 'running' });
+      void model.cancel();
+      expect(connection.asked.at(-1)?.args).toEqual({ job: 'job-1' });
+      await connection.answer('cancel', {});
+      expect(connection.interrupt).toHaveBeenCalledTimes(1);
+    });
+
+    it('still show how they failed when it has ended', () => {
+      announce({ state: 'failed' });
+      elsewhere({ state: 'done' });
+      expect(model.job).toMatchObject({ id: 'job-1', state: 'failed' });
+      elsewhere({ id: 'job-3' });
+      elsewhere({ id: 'job-3', state: 'done' });
+      expect(model.job?.id).toBe('job-3');
+    });
+
+    it('end with their kernel, as it does', () => {
+      connection.setStatus({ kind: 'dead' });
+      expect(model.job?.state).toBe('cancelled');
+    });
+  });
+
   it('interrupts the kernel to cancel a running job', async () => {
     await run();
     announce({ state: 'running' });

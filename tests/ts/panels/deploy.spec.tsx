@@ -48,6 +48,15 @@ describe('DeployPart', () => {
     expect(page.text()).not.toContain('way 2 of 4');
   });
 
+  it('starts a study while a job works in another process', () => {
+    model.report = { ...report('f'), variants: [variantSummary('python')] };
+    model.job = job({ state: 'running', aside: true });
+    show();
+    expect(page.text()).not.toContain('busy');
+    page.click(page.button('Measure'));
+    expect(model.startStudies).toHaveBeenCalledTimes(1);
+  });
+
   it('measures only the ways that are ticked, and says how many and how long', async () => {
     model.report = { ...report('f'), variants: [variantSummary('python')] };
     const choice = (name: string, change: Partial<StudyChoice> = {}) => ({

@@ -2,7 +2,7 @@ import { caretDownIcon, caretRightIcon } from '@jupyterlab/ui-components';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { Chart } from '../../../charts';
-import { isActive } from '../../../model/jobs';
+import { isKernelBusy } from '../../../model/jobs';
 import type { VariantReport } from '../../../protocol/types';
 import { CodeBlock } from '../../common';
 import { StudyPart } from '../../common/study';
@@ -48,7 +48,7 @@ export function DeployPart(props: {
       }
       context={context}
     >
-      {option && !isActive(model.job) && (
+      {option && !isKernelBusy(model.job) && (
         <Selection option={option} trans={trans} />
       )}
       {variants.length === 0 ? (

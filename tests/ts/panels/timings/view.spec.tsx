@@ -162,6 +162,13 @@ describe('The Timings view', () => {
     expect((page.button('Start') as HTMLButtonElement).disabled).toBe(true);
   });
 
+  it('can start while a job works in another process', () => {
+    model.job = job({ state: 'running', aside: true });
+    plain();
+    expect(page.text()).not.toContain('busy');
+    expect((page.button('Start') as HTMLButtonElement).disabled).toBe(false);
+  });
+
   it('has a variant that appears join once, while others are measured', () => {
     model.job = job({ kind: 'measure', state: 'running' });
     model.measurement = measured();
