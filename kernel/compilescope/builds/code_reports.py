@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..analysis.parts import collecting_failures
-from ..report import VariantReport
+from ..report import Compilation, VariantReport
 from ..report.variant import Variant
 from ..torch_api.dynamo import compile_variant
 from ..torch_api.trace.aot_compiled import AotCompiled
@@ -25,29 +25,17 @@ def of_eager(name: str, variant: Variant) -> VariantReport:
 
 def of_aot_compiled(compiled: AotCompiled, name: str, variant: Variant) -> VariantReport:
     """Return the report of a result of ``aot_compile``, with what the result holds."""
-    with collecting_failures() as unanalyzed:
-        compilations = compilations_of(compiled, name)
-    return VariantReport(
-        name=name,
-        requested=variant,
-        stage="built",
-        compilations=compilations,
-        problems=unanalyzed,
-        absent={"compile_time": COMPILED_BEFORE},
-    )
+    report = _analyzed(name, variant, lambda: compilations_of(compiled, name))
+    report.stage = "built"
+    report.absent = {"compile_time": COMPILED_BEFORE}
+    return report
 
 
 def captured_only(captured: Captured, name: str, variant: Variant) -> VariantReport:
     """Return the report of a variant until its code is generated: what Dynamo captured."""
-    with collecting_failures() as unanalyzed:
-        compilations = without_code(captured, name)
-    return VariantReport(
-        name=name,
-        requested=variant,
-        stage="captured",
-        compilations=compilations,
-        problems=unanalyzed,
-    )
+    report = _analyzed(name, variant, lambda: without_code(captured, name))
+    report.stage = "captured"
+    return report
 
 
 def generated(
@@ -92,4 +80,15 @@ def generated(
         cuda_graphs=sources.cuda_graphs,
         compilations=sources.compilations,
         problems=problems,
+    )
+
+
+def _analyzed(
+    name: str, variant: Variant, analyze: Callable[[], list[Compilation]]
+) -> VariantReport:
+    """Return a report with the compilations, and a problem for each part that is not analyzed."""
+    with collecting_failures() as unanalyzed:
+        compilations = analyze()
+    return VariantReport(
+        name=name, requested=variant, compilations=compilations, problems=unanalyzed
     )

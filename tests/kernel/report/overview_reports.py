@@ -22,6 +22,7 @@ from compilescope.report import (
     Timing,
     VariantReport,
 )
+from compilescope.report.overview import Answer, Limit
 from compilescope.report.variant import Variant
 
 REPORTS = Path(__file__).parents[2] / "data" / "reports"
@@ -87,6 +88,20 @@ def look(report: Report, name: str, whole: float | None = None, **parts: float) 
     variant = report.variant(name)
     variant.layers = [Layers(whole_us=total, sum_us=total, layers=layers)]
     variant.verdict = verdict(variant, report)
+
+
+def limit_of(report: Report) -> Limit:
+    """What limits a call, by a report that says it."""
+    limit = overview(report).limit
+    assert limit is not None
+    return limit
+
+
+def wrapper_of(report: Report) -> Answer:
+    """Whether the C++ wrapper is worth its compile time, by a report that says it."""
+    answer = overview(report).wrapper
+    assert answer is not None
+    return answer
 
 
 def suggestion_of(report: Report, begin: str) -> Suggestion:

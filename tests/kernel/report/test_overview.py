@@ -28,7 +28,7 @@ from compilescope.views.html import report as html
 from compilescope.views.rows import sweep
 from compilescope.views.text import report as text
 
-from .overview_reports import look, make_report
+from .overview_reports import look, make_report, wrapper_of
 
 
 def test_the_fastest_variant_is_named_where_that_is_certain() -> None:
@@ -254,8 +254,7 @@ def test_few_rounds_give_no_interval_of_the_wrappers_ratio(rounds: int, expected
         assert timing is not None
         timing.samples_us, timing.few = timing.samples_us[:rounds], True
         timing.interval_us = median_interval(timing.samples_us)
-    answer = overview(report).wrapper
-    assert answer is not None
+    answer = wrapper_of(report)
     assert answer.headline == "Too few rounds."
     assert expected in answer.text
     assert "99 %" not in answer.text

@@ -20,16 +20,9 @@ from compilescope.report import (
     Sweep,
     SweepCell,
 )
-from compilescope.report.overview import Limit
 from compilescope.report.variant import Variant
 
-from .overview_reports import look, make_report
-
-
-def limit_of(report: Report) -> Limit:
-    limit = overview(report).limit
-    assert limit is not None
-    return limit
+from .overview_reports import limit_of, look, make_report, wrapper_of
 
 
 def test_a_wrapper_that_one_direction_measured_apart_counts_with_its_kernels() -> None:
@@ -233,8 +226,7 @@ def test_what_a_rank_leaves_open_is_found_by_calling_ranks_again() -> None:
     assert shown.limit is not None
     assert shown.limit.remedy == ""
     report.variants.remove(report.variant("cpp"))
-    answer = overview(report).wrapper
-    assert answer is not None
+    answer = wrapper_of(report)
     assert answer.remedy.startswith("Compare: cs.ranks(factory, ")
     assert next_calls.measure_longer(report, 30).startswith("cs.ranks(factory), called again")
 

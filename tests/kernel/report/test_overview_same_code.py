@@ -7,7 +7,7 @@ from compilescope.analysis.overview.overview import overview
 from compilescope.report import Code, Effective, Kernel, Report
 from compilescope.views.html import report as html
 
-from .overview_reports import make_report
+from .overview_reports import make_report, wrapper_of
 
 NOT_IN_EFFECT = Effective(setting="CUDA graphs", requested="on", actual="off", differs=True)
 
@@ -66,8 +66,7 @@ def test_the_code_that_is_in_use_is_not_suggested() -> None:
 
 def test_a_mode_without_effect_does_not_take_the_place_of_the_cpp_wrapper() -> None:
     report = coded(eager=200.0, python=100.0, cpp=60.0, **{"cpp reduce-overhead": 40.0})
-    answer = overview(report).wrapper
-    assert answer is not None
+    answer = wrapper_of(report)
     assert answer.headline.startswith("Yes: ")
 
 

@@ -8,7 +8,7 @@ from compilescope.analysis.overview.overview import overview
 from compilescope.report import Kernel, Launch, LaunchTime, Report, SourceLine
 from compilescope.report.variant import Variant
 
-from .overview_reports import look, make_report, suggestion_of
+from .overview_reports import limit_of, look, make_report, suggestion_of
 
 DROPOUT = ["prims.inductor_lookup_seed.default", "prims.inductor_random.default", "aten.gt.Scalar"]
 SOFTMAX = ["aten.amax.default", "aten.exp.default", "aten.sum.dim_IntList", "aten.div.Tensor"]
@@ -53,8 +53,7 @@ def test_a_slow_kernel_decides_what_limits_a_call_instead_of_the_average() -> No
     )
     add_words(python)
     assert python.verdict.title == "one slow kernel"
-    limit = overview(report).limit
-    assert limit is not None
+    limit = limit_of(report)
     assert limit.headline == (
         "One slow kernel: cpp_fused_dropout_0 takes 57 % of the forward's kernel time."
     )

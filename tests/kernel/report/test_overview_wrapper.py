@@ -13,16 +13,9 @@ from compilescope.report import (
     Report,
     Startup,
 )
-from compilescope.report.overview import Answer
 from compilescope.report.variant import Variant
 
-from .overview_reports import look, make_report
-
-
-def wrapper_of(report: Report) -> Answer:
-    answer = overview(report).wrapper
-    assert answer is not None
-    return answer
+from .overview_reports import look, make_report, wrapper_of
 
 
 def report_of_short_wrapper(*, python: float = 78.0, cpp: float) -> Report:
