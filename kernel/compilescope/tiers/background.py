@@ -9,8 +9,8 @@ import queue
 import threading
 from collections.abc import Callable, Iterator
 
-from ..isolation.short_steps import in_short_steps
 from ..isolation.switch_interval import switch_interval_at_most
+from ..torch_api.inductor.background.short_steps import in_short_steps
 
 _IDLE_S = 30.0
 _SWITCH_S = 0.0002

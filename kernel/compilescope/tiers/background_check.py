@@ -12,9 +12,9 @@ from typing import Any, Literal, NamedTuple
 import torch
 
 from ..torch_api.dynamo.wrapper_type import Inner
-from ..torch_api.inductor import background_runs
-from ..torch_api.inductor.background_runs import HeldValue, bytes_of, copied_bytes, hold
-from ..torch_api.inductor.planned_calls import PlannedCall
+from ..torch_api.inductor.background import background_runs
+from ..torch_api.inductor.background.background_runs import HeldValue, bytes_of, copied_bytes, hold
+from ..torch_api.inductor.background.planned_calls import PlannedCall
 from . import background
 from .stage import ComparingStage
 

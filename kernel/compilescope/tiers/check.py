@@ -11,7 +11,7 @@ import torch
 from ..report import OutputError
 from ..report.problem import message_of
 from ..torch_api.dynamo.wrapper_type import Inner
-from ..torch_api.inductor import background_runs
+from ..torch_api.inductor.background import background_runs
 from .stage import ComparingStage
 
 DISTURBED_CALLS = 20

@@ -12,7 +12,7 @@ import torch
 from ..measure.numerics import compare
 from ..report import OutputError
 from ..torch_api.dynamo.wrapper_type import Inner
-from ..torch_api.inductor.background_runs import bytes_of
+from ..torch_api.inductor.background.background_runs import bytes_of
 from ..torch_api.inductor.graph_recording import is_capturing
 from ..torch_api.operators.tensor_copies import copied
 

@@ -17,7 +17,7 @@ from ..report import OutputError
 from ..report.problem import Problem
 from ..report.tiers import GraphTiers, SwapGain, Tier, TierName
 from ..torch_api.dynamo.wrapper_type import Inner
-from ..torch_api.inductor import background_runs
+from ..torch_api.inductor.background import background_runs
 from ..torch_api.inductor.both_wrappers.compiling import InterceptedGraph
 from ..torch_api.inductor.both_wrappers.library import WouldBuildError
 from ..torch_api.inductor.both_wrappers.loading import WrappersDifferError, load

@@ -15,8 +15,8 @@ from compilescope.tiers import background
 from compilescope.tiers.alternating_calls import CALLS
 from compilescope.tiers.background_check import BackgroundCheck
 from compilescope.tiers.builder import builder
-from compilescope.torch_api.inductor import background_runs
-from compilescope.torch_api.inductor.planned_calls import PlannedCall
+from compilescope.torch_api.inductor.background import background_runs
+from compilescope.torch_api.inductor.background.planned_calls import PlannedCall
 from compilescope.torch_api.process import caches
 from torch import Tensor
 from torch.nn.attention import SDPBackend, sdpa_kernel

@@ -12,8 +12,8 @@ import pytest
 import torch
 from compilescope.tiers import background
 from compilescope.tiers.background_check import BackgroundCheck
-from compilescope.torch_api.inductor import background_runs
-from compilescope.torch_api.inductor.repeatable_graphs import is_repeatable
+from compilescope.torch_api.inductor.background import background_runs
+from compilescope.torch_api.inductor.background.repeatable_graphs import is_repeatable
 
 from .stand_in_wrappers import InterruptedOnce, doubled
 

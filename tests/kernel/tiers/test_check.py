@@ -13,9 +13,9 @@ import pytest
 import torch
 from compilescope.analysis.wrapper.launches import codes_of, launches_of
 from compilescope.tiers.check import DISTURBED_CALLS, Check, UncheckedError
-from compilescope.torch_api.inductor import background_runs
+from compilescope.torch_api.inductor.background import background_runs
+from compilescope.torch_api.inductor.background.undefined_outputs import undefined_outputs
 from compilescope.torch_api.inductor.both_wrappers.packing import light_context
-from compilescope.torch_api.inductor.undefined_outputs import undefined_outputs
 from compilescope.torch_api.inductor.wrappers.wrapper_launches import count_launches
 from torch._guards import TracingContext, tracing
 from torch._subclasses.fake_tensor import FakeTensorMode

@@ -10,9 +10,13 @@ import pytest
 import torch
 from compilescope.tiers import background
 from compilescope.tiers.background_check import BackgroundCheck
-from compilescope.torch_api.inductor import background_runs
+from compilescope.torch_api.inductor.background import background_runs
+from compilescope.torch_api.inductor.background.planned_calls import (
+    PlannedCall,
+    TensorSpec,
+    planned_calls,
+)
 from compilescope.torch_api.inductor.both_wrappers.compiling import Traits
-from compilescope.torch_api.inductor.planned_calls import PlannedCall, TensorSpec, planned_calls
 from torch._subclasses import FakeTensorMode
 from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv, StatelessSymbolicContext
 

@@ -19,7 +19,7 @@ from typing import Any, Literal, NamedTuple
 import psutil
 import torch
 
-from ..operators.tensor_copies import copied
+from ...operators.tensor_copies import copied
 
 Library = Literal["cuBLAS", "cuDNN"]
 _NICE = 10

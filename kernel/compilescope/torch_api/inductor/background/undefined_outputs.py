@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from ..operators.arguments import by_name
+from ...operators.arguments import by_name
 
 _STATE = frozenset({"philox_seed", "philox_offset", "rng_state", "unused", "debug_attn_mask"})
 """What attention returns for the dropout of its backward: see ``native_functions.yaml``, and

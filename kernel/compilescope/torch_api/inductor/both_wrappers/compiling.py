@@ -18,9 +18,9 @@ import torch
 
 from ...operators.communication import COMMUNICATING
 from ...process.patching import patched
-from ..planned_calls import PlannedCall, planned_calls
-from ..repeatable_graphs import is_repeatable
-from ..undefined_outputs import undefined_outputs
+from ..background.planned_calls import PlannedCall, planned_calls
+from ..background.repeatable_graphs import is_repeatable
+from ..background.undefined_outputs import undefined_outputs
 from .loading import is_loading
 from .packing import Packed, pack
 from .size_guards import size_guards

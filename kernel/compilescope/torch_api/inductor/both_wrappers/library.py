@@ -14,9 +14,9 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from ....isolation.short_steps import pause_if_due
 from ...process import caches
 from ...process.patching import patched
+from ..background.short_steps import pause_if_due
 from .requirements import LIBRARY_LOADER
 
 

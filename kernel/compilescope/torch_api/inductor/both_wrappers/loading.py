@@ -17,9 +17,9 @@ from typing import Any
 
 import torch
 
-from ....isolation.short_steps import pause_if_due
 from ...dynamo.wrapper_type import Inner
 from ...process.patching import patched
+from ..background.short_steps import pause_if_due
 from ..graph_recording import Loaded, with_recordings
 from .library import Library
 from .requirements import LIBRARY_LOADER

@@ -5,8 +5,8 @@ from __future__ import annotations
 import threading
 
 import pytest
-from compilescope.isolation import short_steps
-from compilescope.isolation.short_steps import in_short_steps, pause_if_due
+from compilescope.torch_api.inductor.background import short_steps
+from compilescope.torch_api.inductor.background.short_steps import in_short_steps, pause_if_due
 
 
 class Clock:
