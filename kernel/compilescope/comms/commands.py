@@ -63,7 +63,7 @@ def get_report(session: Session, request: messages.GetReport) -> messages.Report
     if not isinstance(inspection, Inspection):
         return report_without_texts.report(inspection.report, revision)
     return report_without_texts.report(
-        inspection.report, revision, list(inspection.asked), inspection.ready()
+        inspection.report, revision, list(inspection.asked), inspection.sources.ready()
     )
 
 

@@ -136,8 +136,8 @@ def _inspect(
     monitor = Monitor(say)
     try:
         for name, variant in variants.items():
-            inspection.capture({name: variant}, monitor)
-            inspection.generate({name: variant}, monitor)
+            inspection.sources.capture({name: variant}, monitor)
+            inspection.sources.generate({name: variant}, monitor)
             votes.all(inspection.report.variant(name).stage != "failed")
         if build:
             inspection.build(list(variants), monitor, time_calls, votes)

@@ -52,6 +52,7 @@ from . import report_updates
 from .code_generation import CodeGeneration, runs_here
 from .first_timings import FirstTimings
 from .results import Results
+from .variant_sources import VariantSources
 from .variants import with_written
 
 _MIN_OBJECTS = 200
@@ -61,9 +62,8 @@ _MIN_OBJECTS = 200
 class Inspection:
     """One subject and all results about it.
 
-    Methods that call the subject (`capture`, `run`, `measure`) belong on the main thread: they
-    restore the user's state afterwards, so nothing else may change it meanwhile. `generate` calls
-    no user code and may run in any thread.
+    Methods that call the subject (`run`, `measure`) belong on the main thread: they restore the
+    user's state afterwards, so nothing else may change it meanwhile.
 
     Parameters
     ----------
@@ -118,6 +118,8 @@ class Inspection:
         self._generation = CodeGeneration(
             *whole, code_copies, self._shipment, self._aot_compiled, has_worked
         )
+        self.sources = VariantSources(self.report, self.results, self._generation, self._questions)
+        """Adds the code of variants to the report."""
 
     def with_written(
         self, fn: Callable[..., Any], requested: Mapping[str, Variant], *, chosen: bool
@@ -139,57 +141,6 @@ class Inspection:
         self.report.problems += problems
         return variants
 
-    def ready(self) -> list[Variant]:
-        """The variants whose code is generated already, but that the report does not have."""
-        return self._generation.ready([variant.requested for variant in self.report.variants])
-
-    def has_capture(self, variant: Variant) -> bool:
-        """Whether `generate` works for the variant without a call of the subject."""
-        return self._generation.has_capture(variant)
-
-    @in_separate_context
-    def capture(self, variants: Mapping[str, Variant], monitor: Monitor) -> None:
-        """Runs the subject once for every kind of capture that the variants need."""
-        for name, variant in variants.items():
-            if not self.has_capture(variant):
-                monitor.step("running the subject under Dynamo", variant=name)
-                unsaved = self._generation.capture(variant, monitor)
-                report_updates.note_unsaved(self.report, unsaved)
-
-    def capture_for_sources(self, variants: Mapping[str, Variant], monitor: Monitor) -> None:
-        """Calls the subject as often as the sources of these variants need it.
-
-        Dynamic sizes take Dynamo several times as long. So the usual variant is captured first if
-        nothing is yet: with that, another process may be able to capture them.
-        """
-        for name, variant in variants.items():
-            if variant.dynamic and not self.has_capture(Variant()):
-                self.capture({name: Variant()}, monitor)
-            if not self.may_generate_elsewhere(variant):
-                self.capture({name: variant}, monitor)
-
-    def may_generate_elsewhere(self, variant: Variant) -> bool:
-        """Whether `generate_elsewhere` may succeed for a variant that has no capture."""
-        return self._generation.may_generate_elsewhere(variant)
-
-    @in_separate_context
-    def generate_elsewhere(self, variants: Mapping[str, Variant], monitor: Monitor) -> bool:
-        """Generates the sources of variants without a capture in another process.
-
-        It runs nothing of the subject in this process, so a cell may run meanwhile.
-
-        Returns
-        -------
-        bool
-            False if one of them needs a capture, which calls the subject.
-        """
-        for name, variant in variants.items():
-            result = self._generation.generate_elsewhere(name, variant, monitor)
-            if result is None:
-                return False
-            self.results.put_generated(result, lambda: None)
-        return True
-
     def compile_workers(self, variants: Mapping[str, Variant]) -> AbstractContextManager[None]:
         """Starts torch's compile workers if these variants need them early.
 
@@ -201,30 +152,6 @@ class Inspection:
         needed = on_gpu and is_deep and self._generation.needs_kernels(variants)
         return workers.awake() if needed else nullcontext()
 
-    @in_separate_context
-    def generate(
-        self, variants: Mapping[str, Variant], monitor: Monitor, *, is_shown: bool = False
-    ) -> None:
-        """Generates the sources of variants that have a capture; builds nothing.
-
-        Those for a target are generated in the target's process.
-
-        Parameters
-        ----------
-        is_shown
-            Whether someone sees the report grow: the first variant's graphs precede its code.
-        """
-        for index, (name, variant) in enumerate(variants.items(), start=1):
-            coming = list(variants.values())[index:]
-            is_first = is_shown and not self.report.variants
-            captured = self._generation.captured(name, variant) if is_first else None
-            with self.results.meanwhile(captured):
-                monitor.step("generating code", variant=name)
-                result = self._generation.generate(variants, name, coming, monitor)
-                if result.stage == "failed":
-                    monitor.check()
-            self.results.put_generated(result, functools.partial(self._keep_guards, name, variant))
-
     def may_build_at_once(self, variants: Mapping[str, Variant]) -> bool:
         """Whether `build_at_once` can build these variants: Inductor generates all their code."""
         return self._generation.is_all_inductors(variants)
@@ -233,8 +160,8 @@ class Inspection:
     def build_at_once(self, variants: Mapping[str, Variant], monitor: Monitor) -> None:
         """Builds, checks and times variants that the report does not have yet.
 
-        A build shows the same code as `generate`, and torch compiles once instead of twice. Where a
-        build lacks some, because it failed or a backward never ran, `generate` adds that.
+        A build shows the same code as generated sources, and torch compiles once instead of twice.
+        Where a build lacks some, because it failed or a backward never ran, `sources` adds that.
         """
         monitor.step("loading Inductor")
         warm_up_compiler(self.report.subject.device)
@@ -243,9 +170,7 @@ class Inspection:
         for name, variant in variants.items():
             built = report_updates.find(self.report, name)
             if built is not None and report_updates.lacks_code(built):
-                self.capture({name: variant}, monitor)
-                monitor.step("generating code", variant=name)
-                self.results.add_sources(self._generation.sources(name, variant), built)
+                self.sources.add_to_build(built, variant, monitor)
 
     @in_separate_context
     def run(self, names: Sequence[str], monitor: Monitor) -> None:
@@ -519,11 +444,6 @@ class Inspection:
     def has_guards(self, variant: str) -> bool:
         """Whether `ask` can answer for a variant."""
         return self._questions.has(variant)
-
-    def _keep_guards(self, name: str, variant: Variant) -> None:
-        askable = self._generation.askable(variant)
-        if askable is not None:
-            self._questions.add(name, askable)
 
     def _is_callable(self, variant: VariantReport) -> bool:
         """Whether a variant can be called and compared with eager on this machine."""

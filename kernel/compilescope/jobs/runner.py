@@ -89,15 +89,16 @@ def carry_out_aside(
     new = {name: variant for name, variant in requested.items() if name not in known}
     try:
         new = new if work.kind != "build" or work.build else dict(requested)
+        sources = inspection.sources
         elsewhere = {
-            name: variant for name, variant in new.items() if not inspection.has_capture(variant)
+            name: variant for name, variant in new.items() if not sources.has_capture(variant)
         }
         here = {name: variant for name, variant in new.items() if name not in elsewhere}
-        if elsewhere and not inspection.generate_elsewhere(elsewhere, monitor):
+        if elsewhere and not sources.generate_elsewhere(elsewhere, monitor):
             return False
         # A target's code is generated in another process, which needs no lock of this one.
         with responsive(), nullcontext() if is_aside(here) else generating(monitor):
-            inspection.generate(here, monitor)
+            sources.generate(here, monitor)
         if work.kind == "study":
             inspection.study(list(requested), work.studies, monitor, options=dict(work.options))
         elif work.build:
@@ -119,7 +120,7 @@ def prepare(inspection: Inspection, requested: Mapping[str, Variant], monitor: M
     """
     try:
         with responsive(), in_force(inspection.modes):
-            inspection.capture_for_sources(requested, monitor)
+            inspection.sources.capture_for_sources(requested, monitor)
     except Cancelled:
         raise
     except Exception as error:  # noqa: BLE001 - what the report has by now is not lost
@@ -166,8 +167,8 @@ def carry_out(
                 and inspection.may_build_at_once(new)
             )
             if not at_once:
-                inspection.capture(new, monitor)
-                inspection.generate(new, monitor, is_shown=sources_first)
+                inspection.sources.capture(new, monitor)
+                inspection.sources.generate(new, monitor, is_shown=sources_first)
             if work.kind == "measure":
                 inspection.measure(
                     list(requested),

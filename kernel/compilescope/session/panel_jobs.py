@@ -229,6 +229,6 @@ def _needs_main_thread(inspection: Inspection, variant: Variant, *, is_main: boo
     """Whether a job for sources belongs on the main thread; it is requested there if `is_main`."""
     if variant.target is not None:
         return False
-    if inspection.has_capture(variant):
+    if inspection.sources.has_capture(variant):
         return is_main
-    return not inspection.may_generate_elsewhere(variant)
+    return not inspection.sources.may_generate_elsewhere(variant)

@@ -93,8 +93,8 @@ def test_an_error_of_the_system_amid_the_calls_leaves_none_waiting(
     monkeypatch.setattr(build_and_time, "add_guard_costs", refuse)
     inspection = Inspection(torch.sin, (torch.ones(2),))
     variants = {name: Variant(backend="eager") for name in ("one", "two")}
-    inspection.capture(variants, Monitor())
-    inspection.generate(variants, Monitor())
+    inspection.sources.capture(variants, Monitor())
+    inspection.sources.generate(variants, Monitor())
     asked = Asked()
     with pytest.raises(OSError, match="Too many open files"):
         inspection.build(list(variants), Monitor(), lambda *_: {}, asked)

@@ -77,7 +77,7 @@ def test_both_wrappers_come_from_one_lowering(
     case = make(fidelity_subjects.Make("cuda"))
     python, cpp = case.variant, replace(case.variant, cpp_wrapper=True)
     inspection = Inspection(case.fn, case.args)
-    inspection.capture({"python": python}, Monitor())
+    inspection.sources.capture({"python": python}, Monitor())
     captured = inspection._generation._captures.find(python)
     assert captured is not None
     alone = sources.generate(captured, "cpp", cpp)

@@ -13,7 +13,7 @@ import pytest
 import torch
 from compilescope.comms import report_without_texts
 from compilescope.inspection.code_generation import CodeGeneration
-from compilescope.inspection.inspection import Inspection
+from compilescope.inspection.variant_sources import VariantSources
 from compilescope.jobs.jobs import Job
 from compilescope.jobs.runner import Work
 from compilescope.progress.progress import Progress
@@ -251,14 +251,14 @@ def test_the_main_thread_is_free_once_the_subject_has_been_called(
 @pytest.fixture
 def fail_next_capture(monkeypatch: pytest.MonkeyPatch) -> Callable[[BaseException], None]:
     """Has the next capture raise an error, and those after it run as usual."""
-    capture = Inspection.capture
+    capture = VariantSources.capture
 
     def patch(error: BaseException) -> None:
         def fail(self: Any, wanted: Any, monitor: Any) -> None:
-            monkeypatch.setattr(Inspection, "capture", capture)
+            monkeypatch.setattr(VariantSources, "capture", capture)
             raise error
 
-        monkeypatch.setattr(Inspection, "capture", fail)
+        monkeypatch.setattr(VariantSources, "capture", fail)
 
     return patch
 

@@ -363,7 +363,7 @@ def test_a_template_is_taken_without_building_any(target: str) -> None:
     late = threading.Timer(600.0, monitor.cancel)
     late.start()
     try:
-        inspection.generate({target: Variant(target=target, options=options)}, monitor)
+        inspection.sources.generate({target: Variant(target=target, options=options)}, monitor)
         worker = psutil.Process(shared_pool().pids()[target])
         started = {child.name() for child in worker.children(recursive=True)}
         (variant,) = inspection.report.variants

@@ -41,7 +41,7 @@ X = torch.randn(8, 16)
 def inspected(fn: Callable[..., Any], args: Sequence[Any]) -> Inspection:
     """A call whose kernel has the capture of the usual variant."""
     inspection = Inspection(fn, args)
-    inspection.capture({"python": cs.Variant()}, Monitor())
+    inspection.sources.capture({"python": cs.Variant()}, Monitor())
     return inspection
 
 
@@ -90,13 +90,13 @@ def test_another_process_generates_the_code_that_the_kernel_would(
     fn: Callable[..., Any], args: tuple[Any, ...], variant: cs.Variant
 ) -> None:
     inspection = inspected(fn, args)
-    assert not inspection.has_capture(variant)
-    assert inspection.may_generate_elsewhere(variant)
-    assert inspection.generate_elsewhere({"dynamic": variant}, Monitor())
+    assert not inspection.sources.has_capture(variant)
+    assert inspection.sources.may_generate_elsewhere(variant)
+    assert inspection.sources.generate_elsewhere({"dynamic": variant}, Monitor())
     elsewhere = inspection.report.variant("dynamic")
     assert elsewhere.requested == variant
-    assert not inspection.has_capture(variant), "the kernel has captured nothing"
-    inspection.capture({"dynamic": variant}, Monitor())
+    assert not inspection.sources.has_capture(variant), "the kernel has captured nothing"
+    inspection.sources.capture({"dynamic": variant}, Monitor())
     here = inspection._generation.sources("dynamic", variant)
     assert texts(elsewhere) == texts(here)
 
@@ -115,9 +115,9 @@ def test_passes_and_attention_backends_of_the_user_are_applied() -> None:
         sdpa_kernel(SDPBackend.MATH),
     ):
         inspection = inspected(lambda x: attention(x, x, x).relu(), (query,))
-        assert inspection.generate_elsewhere({NAME: DYNAMIC}, Monitor())
+        assert inspection.sources.generate_elsewhere({NAME: DYNAMIC}, Monitor())
         elsewhere = inspection.report.variant(NAME)
-        inspection.capture({NAME: DYNAMIC}, Monitor())
+        inspection.sources.capture({NAME: DYNAMIC}, Monitor())
         here = inspection._generation.sources(NAME, DYNAMIC)
     graph = elsewhere.compilations[0].graphs["post_grad"].text
     assert "sigmoid" in graph
@@ -134,7 +134,7 @@ def test_a_pass_that_cannot_travel_stays_in_the_kernel() -> None:
 
     with inductor_config.patch(post_grad_custom_pre_pass=locked_pass):
         inspection = inspected(subjects.scaled, (X,))
-    assert not inspection.generate_elsewhere({NAME: DYNAMIC}, Monitor())
+    assert not inspection.sources.generate_elsewhere({NAME: DYNAMIC}, Monitor())
 
 
 def test_a_lowering_of_the_user_stays_in_the_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -142,13 +142,13 @@ def test_a_lowering_of_the_user_stays_in_the_kernel(monkeypatch: pytest.MonkeyPa
     sine = torch.ops.aten.sin.default
     cosine = lowering.lowerings[torch.ops.aten.cos.default]
     monkeypatch.setitem(lowering.lowerings, sine, lambda x: cosine(x))
-    assert not inspection.generate_elsewhere({NAME: DYNAMIC}, Monitor())
+    assert not inspection.sources.generate_elsewhere({NAME: DYNAMIC}, Monitor())
 
 
 def test_the_value_of_a_number_is_known_there() -> None:
     numbers = torch.tensor([5.0, 7.0], dtype=torch.float64)
     inspection = inspected(lambda x, number: x * number, (X, numbers[1]))
-    assert inspection.generate_elsewhere({NAME: DYNAMIC}, Monitor())
+    assert inspection.sources.generate_elsewhere({NAME: DYNAMIC}, Monitor())
     (compilation,) = inspection.report.variant(NAME).compilations
     assert "7.0" in [symbol.value for symbol in compilation.symbols]
 
@@ -192,14 +192,14 @@ def test_a_report_from_builds_needs_one_short_capture_in_the_kernel() -> None:
     session.panel_jobs.run_pending()
     assert job.ended.wait(600)
     assert report.variant(name).stage == "sources"
-    assert inspection.has_capture(cs.Variant())
-    assert not inspection.has_capture(DYNAMIC)
+    assert inspection.sources.has_capture(cs.Variant())
+    assert not inspection.sources.has_capture(DYNAMIC)
 
 
 def test_other_calls_are_compared_with_guards_of_the_other_process() -> None:
     inspection = inspected(loss, (IDS, subjects.Tied()))
     other = inspected(subjects.scaled, (X,))
-    assert other.generate_elsewhere({NAME: DYNAMIC}, Monitor())
+    assert other.sources.generate_elsewhere({NAME: DYNAMIC}, Monitor())
     assert other.what_if(NAME, "torch.randn(3, 4)", {"torch": torch}).verdict == "reuse"
     grown = other.what_if(NAME, "torch.randn(1, 4)", {"torch": torch})
     assert grown.verdict == "recompile"
@@ -207,7 +207,7 @@ def test_other_calls_are_compared_with_guards_of_the_other_process() -> None:
     with pytest.raises(cs.CompilescopeError, match="scaled cannot be called with these arguments"):
         other.what_if(NAME, "3, 4, 5", {})
     # A module in the arguments is another object there.
-    assert inspection.generate_elsewhere({NAME: DYNAMIC}, Monitor())
+    assert inspection.sources.generate_elsewhere({NAME: DYNAMIC}, Monitor())
     with pytest.raises(cs.CompilescopeError, match="Run the variant, then ask again"):
         inspection.what_if(NAME, "ids, model", {})
 
@@ -269,7 +269,7 @@ def with_code_before(x: torch.Tensor) -> torch.Tensor:
 def test_calls_that_have_to_run_stay_in_the_kernel(
     fn: Callable[..., Any], args: tuple[Any, ...]
 ) -> None:
-    assert not inspected(fn, args).may_generate_elsewhere(DYNAMIC)
+    assert not inspected(fn, args).sources.may_generate_elsewhere(DYNAMIC)
 
 
 @pytest.mark.parametrize(
@@ -284,7 +284,7 @@ def test_calls_that_cannot_be_traced_there_are_left_to_the_kernel(
     fn: Callable[..., Any], args: tuple[Any, ...]
 ) -> None:
     inspection = inspected(fn, args)
-    assert not inspection.generate_elsewhere({NAME: DYNAMIC}, Monitor())
+    assert not inspection.sources.generate_elsewhere({NAME: DYNAMIC}, Monitor())
 
 
 def test_what_cannot_travel_stays_in_the_kernel() -> None:
@@ -294,9 +294,9 @@ def test_what_cannot_travel_stays_in_the_kernel() -> None:
         return x + 1 if lock is not None else x
 
     inspection = inspected(fn, (X,))
-    assert inspection.may_generate_elsewhere(DYNAMIC)
-    assert not inspection.generate_elsewhere({NAME: DYNAMIC}, Monitor())
-    assert not inspection.may_generate_elsewhere(DYNAMIC), "it is not tried again"
+    assert inspection.sources.may_generate_elsewhere(DYNAMIC)
+    assert not inspection.sources.generate_elsewhere({NAME: DYNAMIC}, Monitor())
+    assert not inspection.sources.may_generate_elsewhere(DYNAMIC), "it is not tried again"
 
 
 def test_a_cancel_ends_the_process_and_the_next_request_starts_another() -> None:
@@ -304,10 +304,10 @@ def test_a_cancel_ends_the_process_and_the_next_request_starts_another() -> None
     inspection = inspected(subjects.scaled, (X,))
     monitor = Monitor(lambda now: monitor.cancel() if "Dynamo" in now.step else None)
     with pytest.raises(Cancelled):
-        inspection.generate_elsewhere({NAME: DYNAMIC}, monitor)
+        inspection.sources.generate_elsewhere({NAME: DYNAMIC}, monitor)
     assert inspection.report.variants == []
     assert "local" not in shared_pool().pids()
-    assert inspection.generate_elsewhere({NAME: DYNAMIC}, Monitor())
+    assert inspection.sources.generate_elsewhere({NAME: DYNAMIC}, Monitor())
 
 
 def test_a_process_that_is_killed_leaves_the_work_to_the_kernel() -> None:
@@ -320,6 +320,6 @@ def test_a_process_that_is_killed_leaves_the_work_to_the_kernel() -> None:
         if "Dynamo" in now.step:
             os.kill(shared_pool().pids()["local"], signal.SIGKILL)
 
-    assert not inspection.generate_elsewhere({NAME: DYNAMIC}, Monitor(kill))
+    assert not inspection.sources.generate_elsewhere({NAME: DYNAMIC}, Monitor(kill))
     assert "running the subject under Dynamo" in steps
     assert inspection.report.variants == []

@@ -75,7 +75,7 @@ def test_cancelling_ends_the_process_with_its_children(tmp_path: Path) -> None:
 
     def ask() -> None:
         try:
-            inspection.generate({"h": H100}, monitor)
+            inspection.sources.generate({"h": H100}, monitor)
         except Cancelled as error:
             ended.append(error)
 

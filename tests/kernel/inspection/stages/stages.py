@@ -151,8 +151,8 @@ def _stages(
     torch.manual_seed(0)
     inspection = Inspection(*make())
     monitor = Monitor()
-    inspection.capture(variants, monitor)
-    inspection.generate(variants, monitor)
+    inspection.sources.capture(variants, monitor)
+    inspection.sources.generate(variants, monitor)
 
     def build() -> None:
         with unloaded():

@@ -153,12 +153,12 @@ def test_the_wrapper_that_is_there_ahead_is_torchs_own(
     assert isinstance(inspection, Inspection)
     before = len(generated)
     if reuse.is_proven():
-        assert inspection.ready()
+        assert inspection.sources.ready()
         session.add(subject, wanted[-1])
         assert len(generated) == before
-        assert wanted[-1] not in inspection.ready()
+        assert wanted[-1] not in inspection.sources.ready()
     else:
-        assert not inspection.ready()
+        assert not inspection.sources.ready()
         session.add(subject, wanted[-1])
     with monkeypatch.context() as patch:
         _share_nothing(patch)

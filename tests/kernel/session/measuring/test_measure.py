@@ -141,8 +141,8 @@ def test_a_function_that_got_other_code_is_captured_with_it() -> None:
     _, other = inspected(fn)
     fn.__code__ = again.__code__
     static = {"static": cs.Variant(backend="eager", dynamic=False)}
-    inspection.capture(static, Monitor())
-    inspection.generate(static, Monitor())
+    inspection.sources.capture(static, Monitor())
+    inspection.sources.generate(static, Monitor())
     assert fn.__code__ is again.__code__
     (compilation,) = inspection.report.variant("static").compilations
     assert "cos" in compilation.graphs["dynamo"].text
