@@ -32,13 +32,13 @@ export interface ICompilescope {
   modelOf(notebook: NotebookPanel, connect?: boolean): ISubjectModel;
 
   /**
-   * Have a view stand for a notebook: while it is current, so is the notebook.
+   * Associate a view with a notebook, which counts as current while the view is.
    */
   associate(view: Widget, notebook: NotebookPanel): void;
 
   /**
-   * Have a view stand for a model of its own (a report's file): while it is
-   * current, so is the model.
+   * Associate a view with a model of its own (that of a report's file), which is the
+   * current model while the view is current.
    *
    * @param open - Opens a view of the model's report, by its id.
    */

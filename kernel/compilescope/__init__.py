@@ -11,8 +11,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-# Python puts a package's name here when it is first imported, over a function of that name: so the
-# packages come first. They are there for `from compilescope.measure import …` all the same.
+# The first import of a subpackage binds its name here and would hide a function of that name, so
+# these packages are imported first. `from compilescope.measure import …` still works.
 from . import measure as _measure  # noqa: F401
 from . import sweep as _sweep  # noqa: F401
 from . import tiers as _tiers  # noqa: F401

@@ -3,8 +3,8 @@ import type { MakeFigure } from './plot';
 import { Plot } from './plot';
 
 /**
- * A plot as a picture with a name. What it shows stands in a table beside it:
- * a plot cannot be read by keys or by ear.
+ * A plot as a labeled image. Its data is also in a table next to it, as a plot is
+ * not accessible from the keyboard or to a screen reader.
  */
 export function Chart(props: {
   /**
@@ -28,7 +28,7 @@ export function Chart(props: {
   isLive?: boolean;
 
   /**
-   * Told the `customdata` of a point that is clicked.
+   * Called with the `customdata` of a point that is clicked.
    */
   onClick?: (data: string | number) => void;
 }): JSX.Element {

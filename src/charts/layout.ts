@@ -3,7 +3,7 @@ import type { IChartTheme } from './theme';
 import { withOpacity } from './theme';
 
 /**
- * What Plotly is told once: no tools, no logo, nothing from outside.
+ * Plotly's configuration: no tools, no logo, nothing loaded from the network.
  */
 export const CONFIG = {
   displayModeBar: false,

@@ -202,7 +202,7 @@ function painted(): Promise<void> {
  */
 export namespace Plot {
   /**
-   * Whom to tell.
+   * The options of a plot, with its callbacks.
    */
   export interface IOptions {
     /**
@@ -212,12 +212,12 @@ export namespace Plot {
     isLive?: boolean;
 
     /**
-     * Told the `customdata` of a point that is clicked.
+     * Called with the `customdata` of a point that is clicked.
      */
     onClick?: (data: string | number) => void;
 
     /**
-     * Told each time it was drawn.
+     * Called after each drawing.
      */
     onDrawn?: () => void;
 

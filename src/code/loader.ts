@@ -31,9 +31,9 @@ export type Fetch = (
 ) => Promise<ArtifactResult>;
 
 /**
- * Loads the text of one side. Knows of no widget.
+ * Loads the text of one side. Independent of widgets.
  *
- * While another text is on its way the old one stays, so that flipping a switch does not flicker;
+ * The old text stays until the new one has loaded, so that flipping a switch does not flicker;
  * an answer that is no longer needed is dropped.
  */
 export class SideLoader {

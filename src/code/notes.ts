@@ -26,7 +26,7 @@ export const NO_NOTES: INotes = {
 /**
  * What is said beside the lines of each side: how long launches take and what the steps cost, once
  * they were timed; for a target, what launches take at best and what was decided without the
- * device. Knows of no widget.
+ * device. Independent of widgets.
  */
 export class SideNotes {
   constructor(private _options: SideNotes.IOptions) {}

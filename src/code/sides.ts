@@ -11,7 +11,8 @@ import type { ISubjectModel, ReportSummary } from './types';
 export const SIDES: readonly Side[] = ['left', 'right'];
 
 /**
- * What the two sides show: follows the model, and what the user picked here. Knows of no widget.
+ * What the two sides show: follows the model, and what the user picked here.
+ * Independent of widgets.
  *
  * The variants are the model's, shared with the other views. The compilation is the model's until
  * one side picks its own, so that two compilations of one frame can be compared. The artifact is

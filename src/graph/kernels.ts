@@ -10,7 +10,7 @@ export interface IFusion {
 
   /**
    * The key of its region in the wrappers; null where several launches of the
-   * kernel could not be told apart.
+   * kernel could not be distinguished.
    */
   readonly key: string | null;
   readonly nodes: readonly number[];
@@ -22,8 +22,8 @@ export interface IFusion {
   readonly drawn: readonly number[];
 
   /**
-   * Whether the nodes are told apart by how they hang together, not by what torch
-   * noted for each launch.
+   * Whether the nodes are assigned by how they are connected, not by what torch logged
+   * for each launch.
    */
   readonly isGuess: boolean;
 }
@@ -188,8 +188,8 @@ export function launchTimes({ launches }: Kernel): LaunchTime[] {
 }
 
 /**
- * How long the launch takes that nodes became, in microseconds; null where that
- * was not measured. Launches that could not be told apart share their mean.
+ * How long the launch that nodes were fused into takes, in microseconds; null if it was
+ * not measured. Launches that could not be distinguished share their mean.
  */
 export function fusionTime({
   kernel,

@@ -12,7 +12,7 @@ import { findFusions } from './kernels';
 import type { IGrouping } from './grouping/types';
 
 /**
- * What there is to know of a stage.
+ * The data of a stage.
  */
 export interface IStageData {
   readonly graph: Graph;

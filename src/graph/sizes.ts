@@ -107,7 +107,7 @@ export function layoutInput(
   let edges = 0;
   graph.users.forEach(users => (edges += users.length));
   const pairs = new Int32Array(2 * edges);
-  // By producer; a consumer gets them in the order of its arguments all the same
+  // By producer; a consumer still gets them in the order of its arguments
   // where they have the same producer's group.
   let at = 0;
   graph.users.forEach((users, from) => {

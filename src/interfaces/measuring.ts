@@ -35,7 +35,7 @@ export interface IMeasuring {
 
   /**
    * Get what the kernel has measured so far. A view that shows it calls this
-   * first: nothing is fetched while nobody looks.
+   * first: nothing is fetched while no view shows it.
    */
   loadMeasurement(): Promise<void>;
 

@@ -47,7 +47,7 @@ export interface IReproduced {
 }
 
 /**
- * What one kernel has inspected, as every view sees it. Knows of no widget.
+ * What one kernel has inspected, as every view sees it. Independent of widgets.
  */
 export interface ISubjectModel extends IDisposable, IMeasuring, ISweeping {
   /**
@@ -219,7 +219,7 @@ export interface ISubjectModel extends IDisposable, IMeasuring, ISweeping {
   getReproducer(part: IReproduced, again: boolean): Promise<ReproducerResult>;
 
   /**
-   * Stops a job that `getReproducer` told of. It runs beside the main thread:
+   * Cancels a job that `getReproducer` returned. The job is not on the main thread, so
    * nothing is interrupted.
    */
   cancelReproducer(job: string): Promise<void>;

@@ -34,15 +34,15 @@ export interface ISweepOptions {
  */
 export interface ISweeping {
   /**
-   * The sweep of the selected subject, completed while it goes on; null where
-   * there is none, or nobody has asked for it yet.
+   * The sweep of the selected subject, updated while it runs; null if there is none or
+   * it has not been requested yet.
    */
   readonly sweep: Sweep | null;
   readonly sweepChanged: ISignal<unknown, Sweep | null>;
 
   /**
-   * Get the sweep as it stands. A view that shows it calls this first: nothing
-   * is fetched while nobody looks.
+   * Get the current state of the sweep. A view that shows it calls this first: nothing
+   * is fetched while no view shows it.
    */
   loadSweep(): Promise<void>;
 

@@ -125,8 +125,8 @@ export class Archive {
     const { id } = summary.subject;
     const report = await this._ask(id).catch(() => null);
     if (report === null || !this._awaited.has(id)) {
-      // It is asked for again when a job has ended, or with the next report that is
-      // shown; whoever saves the report is told why that cannot be done.
+      // It is requested again when a job has ended, or with the next report that is
+      // shown. Saving the report shows why it is not available.
       return;
     }
     if (this._awaited.get(id) === summary) {

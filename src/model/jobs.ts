@@ -44,7 +44,7 @@ function isStale(known: JobState, update: JobState): boolean {
 }
 
 /**
- * The job of which the news of its end was missed.
+ * The job whose end was missed.
  *
  * @param before - What was known.
  * @param job - What the kernel does now.
@@ -70,21 +70,20 @@ interface IKnownJob {
 }
 
 /**
- * How long a cancel request may take before the kernel is interrupted all the
- * same, in milliseconds.
+ * How long a cancel request may take before the kernel is interrupted anyway, in
+ * milliseconds.
  */
 const CANCEL_PATIENCE = 250;
 
 /**
- * How long a measurement may take to end by itself once it was told to, in
- * milliseconds: it does at its next round. An interrupt would often be too late
- * for it, and meet the cell that waited.
+ * How long a canceled measurement may take to end by itself, at its next round, in
+ * milliseconds. An interrupt would often come too late, and hit the cell that waited.
  */
 const ROUND_PATIENCE = 2000;
 const POLL_MS = 50;
 
 /**
- * How long the news of a job's end may take after its code has ended, in
+ * How long the event that a job has ended may take after its code has ended, in
  * milliseconds.
  */
 const END_EVENT_TIMEOUT_MS = 500;
@@ -112,7 +111,7 @@ export class Jobs {
   }
 
   /**
-   * Take the kernel's account of what it does, whatever was known before.
+   * Replace what was known by the job that the kernel reports.
    */
   reset(job: JobState | null): void {
     const before = this._known;
@@ -130,7 +129,7 @@ export class Jobs {
   }
 
   /**
-   * Take news of a job.
+   * Update a job.
    */
   update(job: JobState): void {
     const known =
@@ -146,7 +145,7 @@ export class Jobs {
   }
 
   /**
-   * The kernel went away, and its work with it.
+   * Mark all jobs as canceled: the kernel has ended.
    */
   end(): void {
     this._ends++;
@@ -160,13 +159,13 @@ export class Jobs {
   }
 
   /**
-   * Have the kernel do a job.
+   * Start a job in the kernel.
    *
-   * @param code - What to execute; empty if it was started already.
+   * @param code - The code that starts it; empty if it is running already.
    */
   start(connection: IConnection, job: JobState, code: string): void {
     const known = this._find(job.id);
-    // The news of its end may have overtaken the reply.
+    // The event that it has ended may have overtaken the reply.
     this.update(known && !isActive(known) ? known : job);
     if (!code) {
       return;
@@ -197,10 +196,10 @@ export class Jobs {
     }
     this._cancelled.add(job.id);
     const reply = connection.request('cancel', { job: job.id });
-    // A kernel without subshells reads the request only once it is free.
+    // A kernel without subshells handles the request only once it is free.
     await Promise.race([reply, sleep(CANCEL_PATIENCE)]);
-    // What runs beside the main thread ends without an interrupt, which would
-    // meet the user's cell; a job may have got there since it was canceled.
+    // A job on another thread ends without an interrupt, which would hit the user's
+    // cell. The job may have left the main thread since it was canceled.
     const isRunning = () => {
       const now = this._find(job.id);
       return now?.state === 'running' && !now.aside;
@@ -216,11 +215,10 @@ export class Jobs {
   }
 
   /**
-   * The code has ended, so the job has: an account that still says otherwise
-   * missed a push.
+   * The job's code has ended: if the job still counts as active, an event was missed.
    */
   private async _codeEnded(id: string): Promise<void> {
-    // What goes on beside the main thread outlasts the code.
+    // A job on another thread outlasts the code.
     const isOpen = () => isKernelBusy(this._find(id) ?? null);
     if (isOpen()) {
       await sleep(END_EVENT_TIMEOUT_MS);
@@ -258,7 +256,7 @@ export class Jobs {
         known.job.aside !== job.aside &&
         (same || isActive(known.job))
     );
-    // Later news of the same may have been on its way for longer.
+    // A later update may have taken longer to arrive.
     const isSame = same && (!isActive(job) || same.job.state === job.state);
     const since = isSame ? same.since : Date.now() - 1000 * job.elapsed_s;
     this._known = [...others, { job, since }];
@@ -271,8 +269,8 @@ export class Jobs {
   private _cancelled = new Set<string>();
 
   /**
-   * How often a kernel went away: what its code raises by that is no problem of
-   * the job.
+   * How often a kernel has ended. What a job's code raises because of that is not the
+   * job's problem.
    */
   private _ends = 0;
 }
@@ -282,26 +280,26 @@ export class Jobs {
  */
 export namespace Jobs {
   /**
-   * Whom to tell.
+   * The callbacks.
    */
   export interface IOptions {
     /**
-     * Told of every change.
+     * Called on every change.
      */
     onChange: (job: JobState | null) => void;
 
     /**
-     * Told when a job has ended, however it went.
+     * Called when a job has ended, whether it succeeded or not.
      */
     onEnd: (job: JobState) => void;
 
     /**
-     * Takes what a job's code raised.
+     * Called with what a job's code raised.
      */
     onError: (error: unknown) => void;
 
     /**
-     * Told when it is unclear what the kernel does: ask it.
+     * Called when the kernel's state is unknown and has to be requested.
      */
     onLost: () => void;
   }

@@ -1,13 +1,13 @@
 import type { Measurement, Series } from '../protocol/types';
 
 /**
- * A measurement completed by what was told of it.
+ * A measurement, updated by a push.
  *
- * @param known - With all its samples; null for none.
- * @param update - With the samples from `since` on.
+ * @param known - The measurement with all its samples so far; null if there is none.
+ * @param update - The measurement with its samples from `since` on.
  *
- * @returns The measurement with all its samples; `known` if what was told is
- * older; null if samples in between are missing.
+ * @returns The measurement with all its samples; `known` if `update` is older; null
+ * if samples in between are missing.
  */
 export function complete(
   known: Measurement | null,
@@ -137,7 +137,7 @@ export class MeasurementKeeper {
   private _late: Measurement[] = [];
 
   /**
-   * Changes with the subject: an answer about another one is dropped.
+   * Changes with the subject: a late reply about another one is dropped.
    */
   private _ticket = 0;
 }
@@ -147,7 +147,7 @@ export class MeasurementKeeper {
  */
 export namespace MeasurementKeeper {
   /**
-   * Whom to ask and to tell.
+   * How to request a measurement, and the callbacks.
    */
   export interface IOptions {
     /**

@@ -44,7 +44,7 @@ export class Selected {
  */
 export namespace Selected {
   /**
-   * What is selected from, and whom to tell.
+   * What is selected from, and the callbacks.
    */
   export interface IOptions {
     model: ISubjectModel;

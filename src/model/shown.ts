@@ -79,7 +79,7 @@ export class Shown {
   }
 
   /**
-   * Put variants that were asked for together beside each other, as the report says.
+   * Show variants that were requested together side by side, as the report says.
    */
   placeAll(variants: readonly VariantSummary[]): void {
     const compiled = variants.filter(isCompiled);
@@ -87,7 +87,7 @@ export class Shown {
       return;
     }
     const { sides } = this._report;
-    // Code for a target stands beside what was measured, which has no estimates.
+    // Code for a target is shown next to a measured variant, which has no estimates.
     const isBesideOther =
       (this._find(sides.left)?.median_us ?? null) !== null &&
       compiled.some(({ name }) => name === sides.right) &&
@@ -172,7 +172,7 @@ export class Shown {
  */
 export namespace Shown {
   /**
-   * Whom to tell.
+   * The callbacks.
    */
   export interface IOptions {
     onSides: (sides: ISides) => void;

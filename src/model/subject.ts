@@ -36,8 +36,8 @@ export class SubjectModel extends ModelWatching implements ISubjectModel {
   /**
    * The kernel's connection; null while there is no kernel.
    *
-   * The model keeps what it last knew when a kernel dies. A new or restarted
-   * kernel says itself what it knows.
+   * When a kernel dies, the model keeps its last state. A new or restarted kernel
+   * sends its own.
    */
   get connection(): IConnection | null {
     return this._connection;
@@ -65,8 +65,8 @@ export class SubjectModel extends ModelWatching implements ISubjectModel {
   }
 
   /**
-   * Whether a cell runs, or has run, that inspects something, and nothing was
-   * heard of that yet.
+   * Whether a cell that inspects something runs or has run, and the kernel has not
+   * announced the inspection yet.
    */
   awaitsInspection = false;
 
@@ -473,7 +473,7 @@ export class SubjectModel extends ModelWatching implements ISubjectModel {
     },
     onAnswer: answer => this._onAnswer(answer),
     onLeft: ({ job, code }) => {
-      // Nobody would run the code that the job waits for.
+      // The code that the job waits for will not be executed.
       if (job && code) {
         this._connection
           ?.request('cancel', { job: job.id })

@@ -131,12 +131,12 @@ export class KnownSubjects {
 }
 
 /**
- * The subject inspected last, if nothing was heard of that yet.
+ * The subject inspected last, if no event has announced it.
  *
- * A cell may be done before the comms are open: what it inspected is in the
- * list, and no event told of it.
+ * A cell may finish before the comms are open: its subject is in the list, but there
+ * was no event.
  *
- * @param listed - What the kernel knows, the latest first.
+ * @param listed - The kernel's subjects, the latest first.
  */
 export function missedSubject(
   known: readonly SubjectSummary[],

@@ -22,11 +22,11 @@ export function isEnded({ state }: Sweep): boolean {
 }
 
 /**
- * A sweep with what was told of it since.
+ * A sweep, updated by a push.
  *
- * @param update - With those of its cells that have changed.
+ * @param update - The sweep with only the cells that have changed.
  *
- * @returns Null if `told` is of another sweep.
+ * @returns Null if `update` is of another sweep.
  */
 export function completeSweep(
   known: Sweep | null,
@@ -43,8 +43,8 @@ export function completeSweep(
 }
 
 /**
- * The sweep of one subject at a time: completes what is pushed once somebody
- * has asked for it.
+ * Keeps the sweep of one subject up to date with what the kernel pushes, once a view
+ * has requested it.
  */
 export class SweepKeeper {
   constructor(private _options: SweepKeeper.IOptions) {}
@@ -57,7 +57,7 @@ export class SweepKeeper {
   }
 
   /**
-   * Another subject, or another kernel: what is known is of no use.
+   * Forget the sweep: it is of another subject or another kernel.
    */
   clear(): void {
     this._ticket++;
@@ -103,7 +103,7 @@ export class SweepKeeper {
   }
 
   /**
-   * The kernel is there again: what was missed is asked for, if anybody looks.
+   * The kernel is connected again: request the sweep if a view shows it.
    */
   catchUp(): void {
     if (this._isWanted) {
@@ -176,13 +176,13 @@ export class SweepKeeper {
   private _asking: Promise<void> | null = null;
 
   /**
-   * What was told while an answer was on its way.
+   * What was pushed while a request was pending.
    */
   private _late: Sweep[] = [];
   private _isWanted = false;
 
   /**
-   * Changes with the subject: an answer about another one is dropped.
+   * Changes with the subject: a late reply about another one is dropped.
    */
   private _ticket = 0;
 }
@@ -192,7 +192,7 @@ export class SweepKeeper {
  */
 export namespace SweepKeeper {
   /**
-   * Whom to ask and to tell.
+   * How to request a sweep, and the callbacks.
    */
   export interface IOptions {
     /**

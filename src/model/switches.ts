@@ -58,10 +58,10 @@ export class Switches {
   }
 
   /**
-   * Told that a job has ended: if it was to make the requested variant, that is
-   * over, well or not, unless the variant has to be requested again.
+   * Process the end of a job. If it was to generate the requested variant, the variant
+   * is no longer pending, unless it has to be requested again.
    *
-   * @returns Whether it is over.
+   * @returns Whether the pending variant was this job's and is no longer pending.
    */
   jobEnded({ id, again }: JobState): boolean {
     const isOwn = this._pending?.job === id;
@@ -148,7 +148,7 @@ export namespace Switches {
     onAnswer: (answer: AddVariantResult) => Promise<void>;
 
     /**
-     * Takes the answer to what is not requested any more.
+     * Called with the reply to a request that is out of date.
      */
     onLeft: (answer: AddVariantResult) => void;
 
@@ -158,7 +158,7 @@ export namespace Switches {
     onError: (error: unknown) => void;
 
     /**
-     * Told when `requested` or `pending` has changed.
+     * Called when `requested` or `pending` has changed.
      */
     onChange: () => void;
   }

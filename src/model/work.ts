@@ -103,7 +103,7 @@ export abstract class ModelWork
   }
 
   /**
-   * Told when a job has ended, however it went.
+   * Called when a job has ended, whether it succeeded or not.
    */
   protected abstract jobEnded(job: JobState): void;
 

@@ -8,8 +8,8 @@ const STABLE_FRAMES = 5;
 const MAX_FRAMES = 60;
 
 /**
- * Keep a cell where it is on the screen while the notebook becomes narrower: what
- * stands above it takes more lines then. A cell out of sight is left there.
+ * Keep a cell in place on the screen while the notebook becomes narrower and the cells
+ * above it wrap into more lines. A cell that is out of view is left there.
  *
  * @param id - The cell's.
  * @param change - What makes the notebook narrower.

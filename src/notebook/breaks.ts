@@ -53,7 +53,7 @@ export class BreakMarks implements IDisposable {
   }
 
   private _later(): void {
-    // Replaced by a later call: what was asked before need not be told.
+    // A later call replaces this one, which needs no result.
     this._debouncer.invoke().catch(() => undefined);
   }
 

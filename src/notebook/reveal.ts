@@ -108,7 +108,7 @@ export function servedPath(file: string, root: string): string | null {
     return path.startsWith(folder) ? path.slice(folder.length) : null;
   }
   const tail = folder.slice(1);
-  // Nobody here knows the home folder: it is what stands before the tail.
+  // The home folder is not known here: it is the part before the tail.
   const home =
     /^(\/root|(\/var)?\/home\/[^/]+|([A-Za-z]:)?\/Users\/[^/]+)(?=\/)/.exec(
       path

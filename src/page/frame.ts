@@ -2,16 +2,16 @@ import { MessageLoop } from '@lumino/messaging';
 import { Panel, SplitPanel, Widget } from '@lumino/widgets';
 
 /**
- * Below this width, in pixels, the variants and the views stand one below the other.
+ * Below this width, in pixels, the variants and the views are stacked.
  */
 const STACK_BELOW = 900;
 
 /**
- * Fill the page: a header, and below it the views beside what goes with them.
+ * Fill the page: a header, and below it the views and the panel next to them.
  *
- * @param isAsideFirst - Whether what goes with the views stands above them where the page
- * is narrow: what starts the work does, what repeats the answer does not.
- * @returns What fills it; the page is empty again once that is disposed of.
+ * @param isAsideFirst - Whether that panel is above the views on a narrow page, as one
+ * that starts the work is, unlike one that repeats the result.
+ * @returns What fills the page; disposing of it empties the page.
  */
 export function fillPage(
   header: readonly Widget[],

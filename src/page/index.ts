@@ -16,8 +16,8 @@ function textOf(id: string): string | null {
   return document.getElementById(id)?.textContent ?? null;
 }
 
-// The script that lays out graphs stands in the page, and so does the report,
-// or the address of a server that has it. Else whoever shows the page has it.
+// The page contains the script that lays out graphs, and the report or the address of
+// a server that has it. Otherwise the report comes from whatever embeds the page.
 setWorkerFactory(fromText(textOf('layout-worker') ?? ''));
 const report = textOf('report');
 const packed = textOf('packed-report');

@@ -1,8 +1,8 @@
 import { RequestError } from '../protocol/errors';
 
 /**
- * Fill the page, and take away the line that stands in it until it is filled.
- * What keeps the page from being filled takes the line's place.
+ * Fill the page and remove its loading line; if filling it fails, the line is replaced
+ * by the error.
  */
 export function fillInPlaceOf(
   line: HTMLElement | null,

@@ -3,12 +3,12 @@ import { setDark } from './setTheme';
 import { whenConnected } from './port';
 
 /**
- * Follows the notebook that the page stands in, or the reader's color scheme,
- * until the reader chooses.
+ * Follows the theme of the notebook that contains the page, or the reader's color
+ * scheme, until the reader chooses one.
  */
 export class Theme {
   /**
-   * @param _changed - Told when the theme may be another.
+   * @param _changed - Called when the theme may have changed.
    */
   constructor(private _changed: () => void) {
     this._dark.addEventListener('change', () => this._apply());

@@ -16,8 +16,8 @@ export type ViewId = (typeof RECORDS)[number]['id'];
 export type ViewTarget = ViewId | keyof typeof SECTIONS;
 
 /**
- * What views have in common that stand beside each other: what was made, how
- * fast it is, why it came to be. Those of `more` are asked for less often.
+ * The groups of views in the tab bar: the generated code, its speed, the causes of
+ * either. Views of `more` are needed less often.
  */
 export type ViewGroup = 'result' | 'speed' | 'causes' | 'more';
 

@@ -2,8 +2,8 @@ import type { Widget } from '@lumino/widgets';
 import { Panel } from '@lumino/widgets';
 
 /**
- * What stands in a toolbar's middle. It gives way to what stands beside it; its
- * parts give way to each other.
+ * The middle of a toolbar. It shrinks before its neighbors do, and its parts share the
+ * room that is left.
  */
 export function bar(...parts: Widget[]): Widget {
   const panel = new Panel();

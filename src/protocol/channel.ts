@@ -81,14 +81,14 @@ export class Channel implements IDisposable {
   }
 
   /**
-   * Stop listening without a word: the kernel closes the comm itself.
+   * Stop listening without closing the comm: the kernel closes it itself.
    */
   abandon(): void {
     this._isDisposed = true;
   }
 
   /**
-   * Close the comm, if the kernel is still there to be told.
+   * Close the comm, if the kernel is still alive.
    */
   dispose(): void {
     if (this._isDisposed) {
@@ -102,14 +102,14 @@ export class Channel implements IDisposable {
   }
 
   /**
-   * Let the subshell go once it has nothing left to do.
+   * Delete the subshell once it is idle.
    */
   private _release(): void {
     const hold = this._hold;
     this._hold = null;
     if (hold) {
       setTimeout(() => {
-        // A restart, or the end of the kernel, takes it along.
+        // It also ends when the kernel restarts or ends.
         if (!hold.isDisposed && !this._options.kernel.isDisposed) {
           hold.dispose();
         }
@@ -137,7 +137,7 @@ export namespace Channel {
     data: JSONObject;
 
     /**
-     * Whether the channel is not wanted any more by the time it can be opened.
+     * Whether the channel is no longer needed by the time it can be opened.
      */
     isStale: () => boolean;
 
@@ -147,7 +147,7 @@ export namespace Channel {
     onMessage: (data: KernelMessage.ICommMsgMsg['content']['data']) => void;
 
     /**
-     * Told when the kernel closes the comm; not called after `dispose`.
+     * Called when the kernel closes the comm; not called after `dispose`.
      */
     onClose: () => void;
   }

@@ -153,7 +153,7 @@ interface IPending {
   number: number;
 
   /**
-   * What has come of a reply in parts.
+   * The parts received so far, of a reply that comes in parts.
    */
   parts: Parts | null;
   resolve: (result: Record<string, unknown>) => void;

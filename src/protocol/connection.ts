@@ -15,7 +15,7 @@ import { EVENTS_TARGET, PROTOCOL_VERSION, REQUESTS_TARGET } from './types';
 export type { EventOf, IConnection } from './interface';
 
 /**
- * How often the kernel is told that this page is alive, in milliseconds. It
+ * How often this page sends the kernel a heartbeat, in milliseconds. The kernel
  * forgets a client after a minute.
  */
 const HEARTBEAT = 20_000;
@@ -27,7 +27,7 @@ const HEARTBEAT = 20_000;
 const QUEUED = 400;
 
 /**
- * How long a kernel is busy without a cell that runs, at most, in milliseconds.
+ * How long a kernel may be busy while no cell runs, in milliseconds.
  */
 export const BUSY_TIMEOUT_MS = 1_000;
 
@@ -181,8 +181,8 @@ export class Connection extends BaseConnection {
   }
 
   /**
-   * No threads for a kernel that serves nobody. One that is busy answers only when
-   * its cell is done: there the comms are simply tried.
+   * Whether the kernel has the extension loaded; a kernel without it gets no subshells.
+   * A busy kernel answers only after its cell: there, opening the comms is simply tried.
    */
   private async _servesPanels(isStale: () => boolean): Promise<boolean> {
     await this._settled();
@@ -287,8 +287,8 @@ export class Connection extends BaseConnection {
   }
 
   /**
-   * The kernel closed a comm. After hello it has forgotten this client, before
-   * it nobody listens there.
+   * The kernel closed a comm: it has forgotten this client or, before `hello`, does not
+   * have the extension loaded.
    */
   private _onClose(): void {
     if (this._wasOpened) {

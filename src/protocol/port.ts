@@ -7,26 +7,26 @@ import type { FromPanel, ToPanel } from './portMessages';
 import type { Commands, HelloResult } from './types';
 
 /**
- * How often the kernel is told that this panel is alive, in milliseconds. It
+ * How often the panel sends the kernel a heartbeat, in milliseconds. The kernel
  * forgets a client after three minutes.
  */
 const HEARTBEAT = 20_000;
 
 /**
- * How long the kernel may be silent while it owes an answer before the panel
- * says that it waits, in milliseconds.
+ * How long a reply may take before the panel says that it waits for the kernel, in
+ * milliseconds.
  */
 const SILENCE_MS = 3_000;
 
 /**
- * As `PATIENCE`, before the panel says that the kernel may be gone. Whether it
- * is cannot be known: a widget sees no kernel.
+ * How long a reply may take before the panel says that the kernel may have ended, in
+ * milliseconds. A widget cannot see the kernel's state.
  */
 const GONE_AFTER_MS = 60_000;
 
 /**
- * The connection of a panel that stands in a notebook's output, over a port to
- * the script that put it there.
+ * The connection of a panel in a notebook's output: a message port to the script
+ * that created the panel.
  */
 export class PortConnection extends BaseConnection {
   readonly isLive = true;

@@ -1,7 +1,7 @@
 import type { Request, ToWidget } from './types';
 
 /**
- * How the notebook looks that a panel stands in.
+ * The appearance of the notebook that contains a panel.
  */
 export interface IAppearance {
   readonly isDark: boolean;

@@ -2,8 +2,8 @@ import type { EventOf } from './interface';
 import type { GraphTiers, HelloResult } from './types';
 
 /**
- * The graphs with the latest news of one of them, in the order in which they
- * were compiled.
+ * The graphs after an update of one of them, in the order in which they were
+ * compiled.
  */
 export function withGraph(
   graphs: readonly GraphTiers[],

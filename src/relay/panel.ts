@@ -169,9 +169,8 @@ export class PanelView {
   }
 
   /**
-   * Fill the window, or stand in the cell again. As a popover it is above all
-   * else wherever in the notebook it stands, and the frame is not moved, which
-   * would load it again.
+   * Fill the window, or return to the cell. A popover is on top of everything
+   * without moving the frame, which would reload it.
    */
   private _fill(isFull: boolean): void {
     const { _root, _frame, _handle } = this;

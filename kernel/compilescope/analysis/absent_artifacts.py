@@ -104,7 +104,7 @@ def _nothing(records: Sequence[Record]) -> str:
             if isinstance(detail, dict) and (reason := detail.get("fail_reason")):
                 kind = str(detail.get("fail_type") or "").rpartition(".")[2]
                 first = str(reason).splitlines()[0]
-                # Without its name nobody knows the message of an exception from torch's words.
+                # Without its type, an exception's message would look like a sentence of torch's.
                 return f"{NOTHING}: {kind}: {first}" if kind else f"{NOTHING}: {first}"
     return f"{NOTHING}."
 

@@ -255,7 +255,7 @@ def _has_panel() -> bool:
 
 
 def _ended(result: Any) -> None:
-    """A cell has ended: if in an exception, who watches hears of it."""
+    """Passes the exception that has ended a cell, if any, to the watcher."""
     if result is not None and result.error_in_exec is not None:
         from ..session.session import get_session
 
@@ -263,7 +263,7 @@ def _ended(result: Any) -> None:
 
 
 def _without_cell(lines: list[str]) -> list[str]:
-    """Let ``%%compile --help`` stand alone: IPython refuses cell magics without a cell."""
+    """Allows ``%%compile --help`` without a cell, which IPython requires for cell magics."""
     text = "".join(lines).strip()
     alone = "\n" not in text and text.split(" ")[0] == "%%compile"
     return [text[1:] + "\n"] if alone else lines

@@ -50,7 +50,7 @@ class PanelService:
         if code:
             result["code"] = ""
         if "subjects" in result:
-            # A panel shows the first subject that it hears of.
+            # A panel shows the first subject of the list.
             result["subjects"].sort(key=lambda summary: summary["subject"]["id"] != self._subject)
         self._channel.reply(reply)
         if code:
@@ -64,7 +64,7 @@ class PanelService:
         self._channel.send(event)
 
     def close(self) -> None:
-        """Nothing: a panel that fell silent hears of events again after its next request."""
+        """Does nothing: a silent panel gets events again after its next request."""
 
     def _work(self) -> None:
         try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 NOISE = "Extension modules: "
-"""Python ends its own account of a crash with a very long line."""
+"""Begins the very long line at the end of Python's report of a crash."""
 _FATAL = re.compile(r"^Fatal Python error: .*$", re.MULTILINE)
 _CURRENT = "Current thread "
 """Begins the stack of the thread that crashed, among those of all threads."""

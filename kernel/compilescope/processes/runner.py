@@ -140,7 +140,7 @@ def end(process: subprocess.Popen[bytes]) -> None:
             child.kill()
     process.wait()
     if process.stdin is not None:
-        # What it did not read before it ended is flushed again, and nobody reads it.
+        # Closing flushes what the process did not read, which fails as it has ended.
         with contextlib.suppress(OSError):
             process.stdin.close()
 

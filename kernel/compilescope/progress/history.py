@@ -14,13 +14,13 @@ import msgspec
 import platformdirs
 
 FOLDER = "COMPILESCOPE_CACHE_DIR"
-"""The variable that names another folder than the user's cache folder."""
+"""The environment variable for a folder other than the user's cache folder."""
 KINDS = 200
 """Kinds of work that are kept, the latest ones."""
 TIMES = 5
 """Times that are kept of each kind, the latest ones."""
 MIN_SECONDS = 2.0
-"""Nobody needs an estimate of what is over sooner."""
+"""Shorter work needs no estimate."""
 
 _log = logging.getLogger(__name__)
 

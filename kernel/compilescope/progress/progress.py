@@ -44,7 +44,7 @@ class Monitor:
         self._interruptible: int | None = None
         """The thread to interrupt when the work is canceled."""
         self._is_interrupted = False
-        """Whether a thread was told to raise an interrupt, which it may not have done yet."""
+        """Whether an interrupt of a thread was requested; it may still be pending."""
         self._interrupts = Interrupts()
 
     def step(self, step: str, *, variant: str = "", fraction: float | None = None) -> None:
@@ -55,7 +55,7 @@ class Monitor:
         Cancelled
             The work was canceled meanwhile.
         KeyboardInterrupt
-            It was interrupted, and what ran just then swallowed that.
+            It was interrupted, and the code that ran at that time swallowed the interrupt.
         """
         self.check()
         if self._report is not None:

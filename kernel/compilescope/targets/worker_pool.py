@@ -23,13 +23,13 @@ AT_MOST = 4
 """Processes; each holds torch, some hundred megabytes."""
 
 _MAX_BYTES = 3e9
-"""A process that holds more once it has answered makes way for a new one."""
+"""A process that holds more after an answer is ended; the next request starts a new one."""
 
 _POLL_S = 0.1
 
 
 class WorkerPool:
-    """Asks targets' processes; starts them when they are first needed. Any thread may ask."""
+    """Sends requests to targets' processes, which it starts on demand. Any thread may use it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -44,23 +44,23 @@ class WorkerPool:
         *,
         role: Role = "compiler",
     ) -> bytes:
-        """What the module ``answer_<kind>`` gives for a payload in a target's process.
+        """Returns what the module ``answer_<kind>`` answers to a payload in a target's process.
 
-        A process serves one at a time; others wait for their turn.
+        A process answers one request at a time; others wait.
 
         Parameters
         ----------
         target
-            Its name; of a compiler.
+            The target's name, for the role "compiler".
         monitor
-            Told the steps that the process takes. Once canceled, the process is ended.
+            Shows the steps of the process. A cancel ends the process.
         role
             What the process does: see `wire.Role`.
 
         Raises
         ------
         CompilescopeError
-            What the answer failed with, or how the process ended before it had one.
+            The error in the process, or how the process ended before it answered.
         Cancelled
             The monitor was canceled.
         """
@@ -71,14 +71,14 @@ class WorkerPool:
             kind=kind,
             payload=payload,
             folder=str(Path.cwd()),
-            # "" is the working folder of the moment: the process may have been started in another.
+            # "" stands for the current working folder, which may not be that of the process.
             folders=[*filter(None, search_path()), str(Path.cwd())],
         )
         monitor.check()
         while True:
             worker = self._worker(target, role, device)
             with _turn(worker, monitor):
-                # One that ended while nobody asked it anything is nobody's matter.
+                # It ended while idle, which is no error: start another one.
                 if worker.is_over:
                     continue
                 if not worker.has_answered:
@@ -94,7 +94,7 @@ class WorkerPool:
                         worker.end()
 
     def warm(self, target: str) -> None:
-        """Starts a target's process, if it is not there, and waits for nothing.
+        """Starts a target's process, if there is none, without waiting for it.
 
         Raises
         ------
@@ -105,7 +105,7 @@ class WorkerPool:
             self._worker(target, "compiler", known_devices.find(target))
 
     def pids(self) -> dict[str, int]:
-        """Target, or role of another process → the process that serves it, those alive."""
+        """Target, or role of another process → the id of its process, if that is alive."""
         with self._lock:
             return {
                 key[0]: worker_process.pid
@@ -114,19 +114,19 @@ class WorkerPool:
             }
 
     def close(self) -> None:
-        """Ends all processes. The next question starts one again."""
+        """Ends all processes. The next request starts a new one."""
         with self._lock:
             workers, self._workers = self._workers, OrderedDict()
         for worker in workers.values():
             worker.end()
 
     def _worker(self, target: str, role: Role, device: Device | None) -> WorkerProcess:
-        """The process that serves, a new one if there is none."""
+        """The process for a target or role, a new one if there is none."""
         key = (known_devices.normalized(target) if role == "compiler" else role, role)
         superfluous = []
         with self._lock:
             worker = self._workers.get(key)
-            # Another device may go by the name of a target of the user's own now.
+            # The user may have redefined the target of this name.
             if worker is not None and (worker.is_over or worker.device != device):
                 superfluous.append(self._workers.pop(key))
                 worker = None
@@ -146,7 +146,7 @@ class WorkerPool:
     def _hold_idle(self, key: tuple[str, Role], most: int) -> list[WorkerProcess]:
         """Removes idle processes other than this one, the least recently used first.
 
-        Their locks are held: who waits for one finds it ended, and takes another.
+        Their locks are held: a caller that waits for one finds it ended and takes another.
         """
         idle: list[WorkerProcess] = []
         for other_key, other in list(self._workers.items()):
@@ -163,10 +163,10 @@ _pool_lock = threading.Lock()
 
 
 def shared_pool() -> WorkerPool:
-    """The pool of this process, made when it is first needed."""
+    """The pool of this process, created on first use."""
     global _pool, _owner
     with _pool_lock:
-        # A process that was forked off has no business with its parent's.
+        # A fork does not use its parent's pool.
         if _pool is None or _owner != os.getpid():
             _pool, _owner = WorkerPool(), os.getpid()
         return _pool

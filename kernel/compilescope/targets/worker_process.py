@@ -58,7 +58,7 @@ class WorkerProcess:
         self._role = role
         self.device = device
         self.has_answered = False
-        """Whether it was asked before: it did not end in becoming what it is."""
+        """Whether a request to it has ended: the process did not fail to start."""
         self._ended = False
         self._answers: queue.SimpleQueue[Message | None] = queue.SimpleQueue()
         self._process = subprocess.Popen(
@@ -68,7 +68,7 @@ class WorkerProcess:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             env=_environment(role, caches),
-            # An interrupt of the notebook's is not the process's.
+            # An interrupt of the notebook does not reach it.
             start_new_session=True,
         )
         self._errors = runner.Tail(self._process)
@@ -86,7 +86,7 @@ class WorkerProcess:
 
     @property
     def pid(self) -> int:
-        """Of the process, which leads a group of the same number."""
+        """The id of the process and of its process group."""
         return self._process.pid
 
     @property
@@ -96,7 +96,7 @@ class WorkerProcess:
 
     @property
     def is_over(self) -> bool:
-        """Whether it cannot be asked, and there is nothing to say of how that came."""
+        """Whether it has ended, and not by failing to start, which would be reported."""
         return self._ended or (self.has_answered and not self.is_alive)
 
     def memory_bytes(self) -> float:
@@ -119,10 +119,10 @@ class WorkerProcess:
         ------
         CompilescopeError
             There is none, and why. The process can be asked again, if it is alive.
-        Gone
+        ProcessEnded
             The process ended meanwhile.
         Restart
-            The process can answer nothing any more, and has to be replaced.
+            The process is out of date and has to be replaced.
         Cancelled
             It was canceled, and the process ended.
         """
@@ -149,7 +149,7 @@ class WorkerProcess:
         except (CompilescopeError, ProcessEnded):
             raise
         except BaseException:
-            # What it would answer later belongs to no question.
+            # A late answer would be taken for that of the next question.
             self.end()
             raise
         finally:
@@ -163,7 +163,7 @@ class WorkerProcess:
         self._errors.join()
 
     def last_words(self) -> tuple[str, str]:
-        """How it ended, in words, and the last that it wrote."""
+        """How it ended, in words, and the end of its error output."""
         self.end()
         return runner.describe_exit(self._process.returncode), self._errors.text()
 
@@ -190,7 +190,7 @@ def _environment(role: Role, caches: Path) -> Mapping[str, str]:
         **_HIDDEN,
         "TORCHINDUCTOR_CACHE_DIR": str(caches),
         "TRITON_CACHE_DIR": str(caches / "triton"),
-        # Nothing is built there that would be worth a pool of processes, which takes seconds.
+        # A pool of compile workers takes seconds to start and would build nothing.
         "TORCHINDUCTOR_COMPILE_THREADS": "1",
     }
     if role == "interpreter":

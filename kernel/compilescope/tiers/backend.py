@@ -143,7 +143,7 @@ def tiered(
     compiling.register(NAME, compile_graph)
     all_options: dict[str, Any] = dict(options or {})
     others = {OPTION, *compiling.NO_SETTINGS} & all_options.keys()
-    # For the backend "inductor" torch.compile checks them at once, for another one nobody does.
+    # torch.compile checks them at once only for the backend "inductor".
     settings = compiling.settings_of(
         mode, {name: value for name, value in all_options.items() if name not in others}
     )

@@ -429,7 +429,7 @@ class TieredGraph:
             self._install(compiled, wrappers)
 
     def _serve_first(self, compiled: Any, wrappers: Wrappers) -> None:
-        """Goes back to the first tier for good."""
+        """Returns to the first tier permanently."""
         with self._lock:
             compiled.current_callable = wrappers.first
             wrappers.next = None

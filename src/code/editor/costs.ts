@@ -37,8 +37,8 @@ const costsField = StateField.define<IDrawnCosts>({
  * The gutter that says what each step costs the host: at its first line the time as a figure and a
  * bar, and along all its lines the color of its kind. It takes no room while nothing is known.
  *
- * Gutters are hidden from screen readers: `moved` is told of the cursor's line, so that what
- * stands here is said elsewhere.
+ * Gutters are hidden from screen readers: `moved` is called with the cursor's line, so that its
+ * costs can be announced elsewhere.
  */
 export function stepCosts(
   trans: TranslationBundle,

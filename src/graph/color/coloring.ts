@@ -20,8 +20,8 @@ export const COLOR_MODES: readonly ColorMode[] = [
 ];
 
 /**
- * One entry of the legend. It is told by its color, its bar's shape and its
- * name; a change by a sign too.
+ * One entry of the legend, identified by its color, its bar's shape and its name; a
+ * change also by a sign.
  */
 export interface ISwatch {
   /**

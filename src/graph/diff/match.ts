@@ -149,8 +149,8 @@ export class Matcher {
   }
 
   /**
-   * Of two sets of nodes that do the same work, pair those that are alike; the
-   * rest stands for the rest.
+   * Of two sets of nodes that do the same work, pair the equal ones, then the rest as a
+   * whole.
    */
   private _share(old: readonly Node[], now: readonly Node[]): void {
     const left = [...old];

@@ -65,7 +65,7 @@ function anchored(
       graph.inputs[i].some(input => is[input]);
     count += is[i] && roles[i] === null ? 1 : 0;
   });
-  // A graph that takes nothing computes all the same.
+  // A graph without inputs computes something, too.
   return count > 1 ? is : graph.nodes.map(() => true);
 }
 

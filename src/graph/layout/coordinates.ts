@@ -71,8 +71,7 @@ export function* assignX(
 }
 
 /**
- * Make long edges straight as far as there is room between what stands beside
- * them.
+ * Make long edges as straight as their neighbors leave room for.
  */
 function straighten(
   { isBend, ranks, widths }: IChains,

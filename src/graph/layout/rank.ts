@@ -72,7 +72,7 @@ export function assignRanks(
     if (level.kinds[i] === 2) {
       ranks[i] = lowest;
     } else if (i === latest && isLoose && count > 1) {
-      // A graph's output without edges stands at the end all the same.
+      // A graph's output is last even if it has no edges.
       ranks[i] = last + 1;
     }
   }

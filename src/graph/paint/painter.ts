@@ -166,7 +166,7 @@ function paintBar(
 }
 
 /**
- * Nodes too small to be told from a dot, a color at a time.
+ * Paints nodes that are no larger than a dot, one color at a time.
  */
 function paintSpecks(
   pen: IPen,

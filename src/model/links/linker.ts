@@ -138,7 +138,7 @@ export class Linker {
  */
 export namespace Linker {
   /**
-   * What is looked at, and whom to tell.
+   * What selections are resolved in, and the callback.
    */
   export interface IOptions {
     model: ISubjectModel;

@@ -73,7 +73,7 @@ export class ReportLoader {
  */
 export namespace ReportLoader {
   /**
-   * Whom to tell.
+   * The callbacks.
    */
   export interface IOptions {
     onReport: (report: ReportSummary) => void;

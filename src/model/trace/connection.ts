@@ -50,7 +50,7 @@ export class TraceConnection extends BaseConnection {
       command,
       arguments: args as Record<string, unknown>
     });
-    // After the answer: it is not out of date by what it told of.
+    // After the reply, which already includes what the events announce.
     queueMicrotask(() => events.forEach(event => this.emitEvent(event)));
     if (reply.error) {
       throw new RequestError(problem(reply.error), 'reply');

@@ -11,8 +11,8 @@ import { Candidates } from './candidates';
 import { chosenOf, gainOf, tableOf, type IEqual } from './choices';
 
 /**
- * An autotuning, or several equal ones: a line, and below it, once opened, the
- * candidates. Why it was skipped stands above all that were skipped for it.
+ * An autotuning, or several equal ones: a line that opens the list of candidates. The
+ * reason for skipped ones is above all of them.
  */
 export function TuningCard(props: {
   equal: IEqual;

@@ -1,7 +1,7 @@
 import type { Side } from '../../code/artifacts';
 import type { IPlace } from '../../code/editor/place';
 
-/** Layouts closer together than this come of one change. */
+/** Layouts less than this apart belong to one change. */
 const SAME_CHANGE_MS = 400;
 
 /**

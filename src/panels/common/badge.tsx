@@ -24,7 +24,7 @@ export function Badge(props: {
 }
 
 /**
- * A number as the part of a width; the number itself stands beside it.
+ * A bar for a share; the number itself is next to it.
  *
  * @param share - Between 0 and 1.
  */

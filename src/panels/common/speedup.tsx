@@ -19,7 +19,7 @@ export function SpeedupText(props: {
 }
 
 /**
- * The class that says whether it is good news.
+ * The CSS class for a speedup or slowdown.
  */
 export function speedupClass(speedup: Speedup | null): string {
   switch (speedup?.standing) {

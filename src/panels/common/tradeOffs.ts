@@ -48,7 +48,7 @@ export interface ITradeOff {
   readonly isRight: boolean;
 
   /**
-   * What is told on hovering, in Plotly's markup.
+   * The text of its tooltip, in Plotly's markup.
    */
   readonly hover: string;
 }
@@ -228,7 +228,7 @@ function namesOf(
     .filter(({ isFront, isBest }) => isFront || isBest || isRoomy)
     .sort((a, b) => rankOf(b) - rankOf(a));
   return named.flatMap(point => {
-    // Which of them is best stands beside the plot; which line is whose does not.
+    // The best point is named next to the plot; which line is whose is not.
     const isTitle = allSeries.length > 1 && point.isBest;
     const text = shorten(isTitle ? point.series : point.name, 28);
     const wide = text.length * LETTER;
@@ -354,7 +354,7 @@ function axisOf(values: readonly number[], nticks: number): object {
   if (!isLog(values)) {
     return { range, nticks };
   }
-  // Plotly writes 10 and 2 one below the other unless told otherwise.
+  // By default, Plotly abbreviates the ticks between powers of ten to their first digit.
   const tickvals = ticksOf(Math.min(...values), Math.max(...values), nticks);
   return { type: 'log', range, tickvals, ticktext: tickvals.map(String) };
 }

@@ -135,7 +135,7 @@ export function figuresOf(
 }
 
 /**
- * The figures in one sentence, for those who hear them.
+ * The figures in one sentence, for screen readers.
  */
 export function figuresAsSentence({
   name,

@@ -38,8 +38,8 @@ export async function loadStage(
 }
 
 /**
- * The regions of the wrapper that tell the launches of a kernel apart. Without
- * them they are told apart by how nodes hang together.
+ * The regions of the wrapper that distinguish the launches of a kernel. Without them,
+ * launches are distinguished by how their nodes are connected.
  */
 async function launchRegions(
   model: ISubjectModel,

@@ -10,15 +10,14 @@ import type { Content, IBranch, IEntry } from './rows';
 import { compareSources } from './rows';
 
 /**
- * What the columns need to know of the whole.
+ * What the columns need besides their row.
  */
 export interface IColumnContext {
   readonly context: IViewContext;
   readonly view: object;
 
   /**
-   * What a full bar stands for, in nanoseconds: what a call pays for all guards,
-   * or the costliest guard.
+   * The time of a full bar, in nanoseconds: all guards of a call, or the costliest one.
    */
   readonly scale: number | null;
 

@@ -16,7 +16,7 @@ export function Summary(props: {
   noCost: string;
 
   /**
-   * Why nobody knows how often they held; empty where that is known.
+   * Why it is unknown how often they held; empty if it is known.
    */
   noHits: string;
 

@@ -36,7 +36,7 @@ export interface ISummary {
 }
 
 /**
- * So many of the costliest are told of.
+ * How many of the costliest guards are summed up.
  */
 const TOP = 5;
 

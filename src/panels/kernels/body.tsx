@@ -38,7 +38,7 @@ export function KernelsBody(props: {
   decisions: readonly Decision[];
 
   /**
-   * Why the launches could not be timed; empty if they could, or nobody asked.
+   * Why the launches could not be timed; empty if they could, or timing was not requested.
    */
   whyUntimed?: string;
   context: IViewContext;

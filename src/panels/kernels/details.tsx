@@ -255,7 +255,7 @@ function Launches(props: {
   context: IViewContext;
 }): JSX.Element {
   const { launches, onOpen } = props;
-  // Launches that are alike are told of once, above.
+  // The estimates of equal launches are shown once, above.
   const isEach = launches.some(
     launch => launch.estimated_bytes !== launches[0].estimated_bytes
   );

@@ -15,7 +15,7 @@ interface IKernels {
   readonly absent: Readonly<Record<string, string>>;
 
   /**
-   * Why the launches could not be timed; empty if they could, or nobody asked.
+   * Why the launches could not be timed; empty if they could, or timing was not requested.
    */
   readonly whyUntimed: string;
 }

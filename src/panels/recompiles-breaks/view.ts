@@ -38,8 +38,8 @@ export class RecompilesAndBreaksView extends Panel implements ISectioned {
   }
 
   /**
-   * Go to a section. What stands above it may still be on its way: it is held in
-   * place until the reader moves.
+   * Scroll to a section. The content above it may still be loading: the section is kept
+   * in place until the reader scrolls.
    */
   showSection(section: string): void {
     this._section =

@@ -14,9 +14,8 @@ export interface IVariantRow {
 }
 
 /**
- * A table with a column for each variant; where it is narrow, the variants stand
- * one below the other. The roles say that it is a table all the same: elements
- * that are laid out otherwise lose theirs.
+ * A table with a column for each variant; if there is little room, the variants are
+ * stacked. The roles are explicit, as elements with another layout lose theirs.
  */
 export function VariantTable(props: {
   /**

@@ -4,9 +4,9 @@ import { Signal } from '@lumino/signaling';
 import type { ISubjectModel } from '../../interfaces/subject';
 
 /**
- * A model as one view sees it. While the view is hidden nothing is told to it;
- * when it is shown again it is told once of what has changed, with the last
- * state. So a hidden view does no work, and no view has to see to that itself.
+ * A model as one view sees it. While the view is hidden, signals are held back; when it
+ * is shown again, each signal that was emitted meanwhile is emitted once, with the last
+ * arguments. So hidden views do no work, without any code of their own for that.
  */
 export class HeldModel implements IDisposable {
   constructor(source: ISubjectModel) {
@@ -29,7 +29,7 @@ export class HeldModel implements IDisposable {
   readonly model: ISubjectModel;
 
   /**
-   * Whether the view is told of changes as they happen.
+   * Whether signals are passed on as they are emitted.
    */
   get isOpen(): boolean {
     return this._isOpen;

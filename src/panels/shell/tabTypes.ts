@@ -19,7 +19,7 @@ export interface ITabOptions {
 }
 
 /**
- * The number beside a tab's label, and what it counts, for who hovers or hears it.
+ * The number next to a tab's label, and what it counts, for the tooltip and screen readers.
  */
 export type IBadge = Pick<Count, 'number' | 'text'>;
 

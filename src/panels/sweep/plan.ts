@@ -165,8 +165,8 @@ const START = 8;
 const FIRST_CALL = 7;
 
 /**
- * How long cells will take, one after the other, in seconds: as the kernel
- * knows of a sweep's cells, else as the first calls of the report's variants.
+ * How long cells will take, one after the other, in seconds: estimated from the
+ * sweep's cells, else from the first calls of the report's variants.
  */
 export function durationOf(
   cells: number,

@@ -69,7 +69,7 @@ export function TimingsBody(props: {
   const chosen = summaries.filter(
     summary => !whyNot(summary, trans) && !excluded.has(summary.name)
   );
-  // One that goes on makes way for another at its next round.
+  // A running measurement ends at its next round, and the new one continues it.
   const start = (again: boolean) =>
     void model.startMeasure({
       variants: chosen.map(variant => variant.name),

@@ -131,7 +131,7 @@ def _requirement(guard: Guard) -> str:
     if guard.type in _VALUES and expression.startswith(f"{guard.source} == "):
         value = expression.removeprefix(f"{guard.source} == ")
         of_torch = _OF_TORCH.fullmatch(guard.source)
-        # torch's own constant, which nobody changes.
+        # A constant of torch, which never changes.
         return "" if of_torch is not None and value == f"torch.{of_torch[1]}" else value
     if guard.type in _LENGTHS:
         if expression == f"not {guard.source}":

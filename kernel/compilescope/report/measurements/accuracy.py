@@ -52,7 +52,7 @@ class OutputError(Struct):
 
 NO_TENSORS = "What the call returns holds no tensor with values. The rest equals eager's."
 NOTHING_TO_COMPARE = "The call returns nothing, leaves no gradient and changes no tensor."
-"""Why a variant without any `OutputError` agrees with eager all the same."""
+"""Why a variant without any `OutputError` agrees with eager."""
 
 
 class FirstWrongKernel(Struct):

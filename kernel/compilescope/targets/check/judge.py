@@ -116,7 +116,7 @@ class Judge:
             node = self._node_behind(buffer)
             if buffer is None or node is None:
                 raise
-            # Whatever stopped it: what comes of it is judged by what it is given.
+            # Its readers are checked with example values, whatever the cause.
             value = example_value(buffer.shape or node.value, self._generator)
             self._note_missing(node, source)
         if buffer is None or buffer.shape is None or not isinstance(value, torch.Tensor):
@@ -223,7 +223,7 @@ class Judge:
                 self.wrapper.kernels[name].source, parameter
             )
             if not parameter and not isinstance(kernel, Kernel):
-                # Whose parameters nobody knows: what is expected to be written is.
+                # Its parameters are unknown: the tensors that should be written count.
                 is_output = self._variables.is_written(names[at])
             if names[at] and (is_output or at in changed):
                 result[names[at]] = at

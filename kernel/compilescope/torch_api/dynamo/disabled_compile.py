@@ -15,7 +15,7 @@ from . import skipping
 _STANCES = ("force_eager", "eager_on_recompile", "eager_then_compile")
 """Stances under which torch does not compile a function at its first call."""
 _OTHERS = ("another backend", "aot_eager_then_compile")
-"""Stances under which torch compiles a first call with another backend than it was told."""
+"""Stances under which torch compiles a first call with a backend other than the requested one."""
 _DEFAULT = 'Run torch.compiler.set_stance("default").'
 
 

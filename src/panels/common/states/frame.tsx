@@ -18,7 +18,7 @@ export interface IEmpty {
   readonly remedy?: string | (() => string | undefined);
 
   /**
-   * Whether it is good news that there is nothing.
+   * Whether an empty view is a good sign.
    */
   readonly isGood?: boolean;
 

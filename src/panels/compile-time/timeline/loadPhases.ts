@@ -64,7 +64,7 @@ export function kernelPhases(loads: readonly KernelLoad[]): IKernelPhases[] {
   }));
 }
 
-/** What is compiled, loaded or tuned within a kernel's first run stands in it. */
+/** Nests what is compiled, loaded or tuned during a kernel's first run in that run. */
 function nested(phases: readonly Phase[]): Phase[] {
   const run = phases.find(({ kind }) => kind === 'first_run');
   if (!run) {

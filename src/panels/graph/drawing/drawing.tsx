@@ -71,7 +71,7 @@ export function Drawing(props: {
   );
   const { scene, open } = layout;
   const tick = useThemeTick();
-  // A stage that cannot be colored as asked is colored all the same.
+  // A stage that cannot be colored in this mode is colored by kind.
   const missing = whyNot(settings.mode, data, stage, trans);
   const mode = missing ? 'kind' : settings.mode;
   const coloring = React.useMemo(

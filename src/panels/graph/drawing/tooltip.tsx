@@ -112,7 +112,7 @@ function allNodes({ grouping }: IPrepared, group: number): number[] {
 }
 
 /**
- * An item in a sentence, for those who hear it.
+ * An item as a sentence, for screen readers.
  */
 export function describe(
   { graph, grouping }: IPrepared,
