@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from compilescope.cli import main
 
-from ..readers.written_logs import record
-from .stored_logs import LIMIT, TRAINING, text_of
+from ...readers.written_logs import record
+from ..stored_logs import LIMIT, TRAINING, text_of
 
 
 def append(path: Path, texts: list[bytes], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ import pytest
 from compilescope.cli import main
 from compilescope.report import Report
 
-from .stored_logs import LIMIT, PYTHON, text_of
+from ..stored_logs import LIMIT, PYTHON, text_of
 
 
 def test_a_trace_is_summarized_and_written(

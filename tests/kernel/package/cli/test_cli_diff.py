@@ -12,7 +12,7 @@ import pytest
 from compilescope.cli import files, main
 from compilescope.report import OutputError, Report, VariantReport
 
-from .stored_logs import LIMIT, MLP, PYTHON, REPORTS, text_of
+from ..stored_logs import LIMIT, MLP, PYTHON, REPORTS, text_of
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import pytest
 from compilescope import cli
 from compilescope.cli import main
 
-from .stored_logs import MLP, PYTHON
+from ..stored_logs import MLP, PYTHON
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import compilescope as cs
 import pytest
 from compilescope.cli import main
 
-from .stored_logs import CPP, LIMIT, text_of
+from ..stored_logs import CPP, LIMIT, text_of
 
 
 def test_a_report_is_written_as_a_page_to_open(

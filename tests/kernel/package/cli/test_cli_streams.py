@@ -13,7 +13,7 @@ import pytest
 from compilescope.cli import main, run_process
 from compilescope.cli.terminal import Paint
 
-from .stored_logs import LIMIT, MLP, PYTHON
+from ..stored_logs import LIMIT, MLP, PYTHON
 
 
 def test_a_command_ends_on_ctrl_c_without_a_traceback(monkeypatch: pytest.MonkeyPatch) -> None:

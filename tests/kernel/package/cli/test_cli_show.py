@@ -11,7 +11,7 @@ import pytest
 from compilescope.cli import main
 from compilescope.report import Kernel
 
-from .stored_logs import PYTHON
+from ..stored_logs import PYTHON
 
 
 def test_the_parts_of_a_trace_are_listed_as_json(capsys: pytest.CaptureFixture[str]) -> None:
