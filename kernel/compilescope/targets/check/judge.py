@@ -22,9 +22,9 @@ import torch
 from ...measure import numerics
 from ...report.target import KernelCheck
 from ...torch_api.targets.described_graphs import LoweredBuffer, LoweredGraph, LoweredNode, Shape
-from ...torch_api.targets.interpreter import (
+from ...torch_api.targets.interpreter import Kernel
+from ...torch_api.targets.interpreter_errors import (
     CannotInterpretError,
-    Kernel,
     KernelFaultError,
     OutOfTimeError,
 )
