@@ -22,8 +22,8 @@ export function baseLayout(
   theme: IChartTheme,
   size: { readonly width: number; readonly height: number }
 ): Record<string, unknown> {
-  const given = figure.layout ?? {};
-  const axes = Object.keys(given).filter(name => /^[xy]axis\d*$/.test(name));
+  const own = figure.layout ?? {};
+  const axes = Object.keys(own).filter(name => /^[xy]axis\d*$/.test(name));
   return {
     autosize: false,
     dragmode: false,
@@ -33,7 +33,7 @@ export function baseLayout(
     plot_bgcolor: 'rgba(0, 0, 0, 0)',
     showlegend: false,
     uirevision: 'keep',
-    ...given,
+    ...own,
     ...size,
     font: { family: theme.font, size: theme.fontSize, color: theme.text },
     hoverlabel: {
@@ -46,17 +46,17 @@ export function baseLayout(
     ...Object.fromEntries(
       ['xaxis', 'yaxis', ...axes].map(name => [
         name,
-        axis(given[name] as Record<string, unknown> | undefined, theme)
+        axis(own[name] as Record<string, unknown> | undefined, theme)
       ])
     )
   };
 }
 
 function axis(
-  given: Record<string, unknown> | undefined,
+  own: Record<string, unknown> | undefined,
   theme: IChartTheme
 ): Record<string, unknown> {
-  const title = given?.title;
+  const title = own?.title;
   return {
     automargin: true,
     color: theme.muted,
@@ -66,7 +66,7 @@ function axis(
     tickangle: 0,
     tickcolor: theme.line,
     zeroline: false,
-    ...given,
+    ...own,
     ...(typeof title === 'string' && {
       title: {
         text: title,

@@ -136,8 +136,10 @@ export function problemOf(reason: unknown): Problem {
 }
 
 function isProblem(value: unknown): value is Problem {
-  const given = value as Partial<Problem> | null | undefined;
-  return typeof given?.what === 'string' && typeof given.severity === 'string';
+  const problem = value as Partial<Problem> | null | undefined;
+  return (
+    typeof problem?.what === 'string' && typeof problem.severity === 'string'
+  );
 }
 
 function info(what: string, why = '', remedy = ''): Problem {

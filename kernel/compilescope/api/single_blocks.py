@@ -61,7 +61,7 @@ def single_block(
     make = contextmanager(function)
 
     @functools.wraps(function)
-    def made(*args: _Parameters.args, **kwargs: _Parameters.kwargs) -> SingleBlock[_Yielded]:
+    def single(*args: _Parameters.args, **kwargs: _Parameters.kwargs) -> SingleBlock[_Yielded]:
         return SingleBlock(function.__name__, lambda: make(*args, **kwargs))
 
-    return made
+    return single

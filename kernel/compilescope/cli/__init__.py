@@ -114,11 +114,11 @@ def _status(options: argparse.Namespace) -> int:
     try:
         with ExitStack() as copies:
             for name in _PLACES:
-                given = getattr(options, name, None)
-                if isinstance(given, list):
-                    given[:] = [_local_path(place, options, copies) for place in given]
-                elif given is not None:
-                    setattr(options, name, _local_path(given, options, copies))
+                value = getattr(options, name, None)
+                if isinstance(value, list):
+                    value[:] = [_local_path(place, options, copies) for place in value]
+                elif value is not None:
+                    setattr(options, name, _local_path(value, options, copies))
             status: int = options.command(options)
         sys.stdout.flush()
     except CompilescopeError as error:

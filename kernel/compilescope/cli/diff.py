@@ -323,9 +323,9 @@ def figures(changes: Sequence[FigureChange]) -> Iterator[str]:
 
 
 def _lines(variant: VariantDifference) -> Iterator[str]:
-    for mark, things in (("-", variant.gone), ("+", variant.new), ("≠", variant.changed)):
-        for thing in things:
-            yield f"  {mark} {thing}"
+    for mark, changes in (("-", variant.gone), ("+", variant.new), ("≠", variant.changed)):
+        for change in changes:
+            yield f"  {mark} {change}"
 
 
 def _names(text: str) -> list[str]:

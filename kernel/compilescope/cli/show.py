@@ -37,22 +37,22 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         description="Print a report, or one part of it, as plain text.",
     )
     parser.add_argument("file", type=files.place, help=files.FILE)
-    thing = parser.add_mutually_exclusive_group()
-    thing.add_argument("--code", choices=WRAPPERS, help="the generated wrapper")
-    thing.add_argument("--kernel", metavar="NAME", help="a kernel's source")
-    thing.add_argument("--graph", metavar="STAGE", help="a graph: dynamo, joint, post_grad, …")
-    thing.add_argument("--guards", action="store_true", help="the guards, one per line")
-    thing.add_argument(
+    artifact = parser.add_mutually_exclusive_group()
+    artifact.add_argument("--code", choices=WRAPPERS, help="the generated wrapper")
+    artifact.add_argument("--kernel", metavar="NAME", help="a kernel's source")
+    artifact.add_argument("--graph", metavar="STAGE", help="a graph: dynamo, joint, post_grad, …")
+    artifact.add_argument("--guards", action="store_true", help="the guards, one per line")
+    artifact.add_argument(
         "--shapes",
         action="store_true",
         help="dynamic shapes: the symbols, and torch's decisions about them",
     )
-    thing.add_argument(
+    artifact.add_argument(
         "--raw",
         metavar="EVENT",
         help="for a trace: the records of a kind that no view shows, such as fx_graph_runnable",
     )
-    thing.add_argument(
+    artifact.add_argument(
         "--list",
         action="store_true",
         help="the names of compilations, wrappers, kernels, graphs and events",
@@ -184,7 +184,7 @@ def _first(
     if count > 1 and any((options.kernel, options.graph, options.code, options.raw)):
         more = f" {count - len(others)} more have others." if count > len(others) else ""
         raise CompilescopeError(
-            f"No compilation has {_thing(options)}.", remedy=" ".join(others) + more
+            f"No compilation has {_requested(options)}.", remedy=" ".join(others) + more
         )
     return first
 
@@ -200,7 +200,7 @@ def _names(compilation: Compilation, options: argparse.Namespace) -> list[str]:
     return [event.name for event in compilation.raw]
 
 
-def _thing(options: argparse.Namespace) -> str:
+def _requested(options: argparse.Namespace) -> str:
     if options.code:
         return f"a {options.code} wrapper"
     kind = "kernel" if options.kernel else "graph" if options.graph else "event"
@@ -258,10 +258,10 @@ def _text(compilation: Compilation, options: argparse.Namespace) -> str:
     return "\n".join(guard.expression for guard in compilation.guards)
 
 
-def _missing(compilation: Compilation, thing: str, names: list[str]) -> CompilescopeError:
+def _missing(compilation: Compilation, artifact: str, names: list[str]) -> CompilescopeError:
     listed = ", ".join(dict.fromkeys(names)) or "none"
     return CompilescopeError(
-        f"Compilation {compilation.id} has no {thing}.", remedy=f"It has: {listed}."
+        f"Compilation {compilation.id} has no {artifact}.", remedy=f"It has: {listed}."
     )
 
 

@@ -91,6 +91,6 @@ def _listed(mark: str, texts: Sequence[str]) -> Iterator[str]:
         yield f"      {mark} {' '.join(text.split())}"
 
 
-def _rest(things: Sequence[object]) -> Iterator[str]:
-    if len(things) > _SHOWN:
-        yield f"  … and {len(things) - _SHOWN} more: --json has all"
+def _rest(items: Sequence[object]) -> Iterator[str]:
+    if len(items) > _SHOWN:
+        yield f"  … and {len(items) - _SHOWN} more: --json has all"

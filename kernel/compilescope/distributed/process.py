@@ -116,7 +116,7 @@ def _inspect(
 ) -> float | None:
     """Inspects the call; returns how long to wait for the others afterwards (s), None for ever."""
 
-    def say(now: Progress) -> None:
+    def report_step(now: Progress) -> None:
         inside.step(f"{now.step}, {now.variant}" if now.variant else now.step)
 
     reached = walk(inspection.fn, inspection.args, inspection.kwargs).tensors()
@@ -133,7 +133,7 @@ def _inspect(
                     restore()
             return _in_step(calls, restore)
 
-    monitor = Monitor(say)
+    monitor = Monitor(report_step)
     try:
         for name, variant in variants.items():
             inspection.sources.capture({name: variant}, monitor)

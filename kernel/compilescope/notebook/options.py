@@ -227,11 +227,11 @@ def study_options(options: argparse.Namespace) -> dict[str, list[str]]:
     """
     from ..studies.run import check_selected_names
 
-    given = {option.name: getattr(options, option.name) for _, option in options_of()}
+    texts = {option.name: getattr(options, option.name) for _, option in options_of()}
     selected = {
         # IPython leaves the quotes around names with spaces.
         name: [part.strip() for part in text.strip("\"'").split(",") if part.strip()]
-        for name, text in given.items()
+        for name, text in texts.items()
         if text is not None
     }
     # The call is not known yet: whether it and its variants have such a way is checked once it is.
@@ -239,9 +239,9 @@ def study_options(options: argparse.Namespace) -> dict[str, list[str]]:
     return selected
 
 
-def _inductor_settings(given: Sequence[str]) -> dict[str, object]:
+def _inductor_settings(texts: Sequence[str]) -> dict[str, object]:
     values: dict[str, object] = {}
-    for text in given:
+    for text in texts:
         key, value = _setting(text)
         if key in values:
             raise CompilescopeError(

@@ -48,9 +48,9 @@ def is_log(name: str) -> bool:
     return _LOG.search(name) is not None
 
 
-def paths_of(given: str | Path | Sequence[Path]) -> list[Path]:
+def paths_of(source: str | Path | Sequence[Path]) -> list[Path]:
     """The paths of a trace; several are absolute, so that one folder holds them."""
-    paths = [Path(given)] if isinstance(given, (str, Path)) else list(given)
+    paths = [Path(source)] if isinstance(source, (str, Path)) else list(source)
     if len(paths) == 1:
         # "." and ".." are no names to call a trace after.
         return [path if path.name.strip(".") else path.resolve() for path in paths]

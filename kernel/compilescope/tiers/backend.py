@@ -119,7 +119,7 @@ def tiered(
     tiers: object = TIERS,
     mode: str | None = None,
     options: Mapping[str, Any] | None = None,
-    **given: Any,
+    **arguments: Any,
 ) -> Any:
     """``torch.compile`` with this backend."""
     import torch
@@ -130,9 +130,9 @@ def tiered(
             f"model is the class {model.__name__}.", remedy="Give an instance of it, or a function."
         )
     for name in ("dynamic", "fullgraph"):
-        if given.get(name) is not None:
-            check_flag(name, given[name])
-    if "backend" in given:
+        if arguments.get(name) is not None:
+            check_flag(name, arguments[name])
+    if "backend" in arguments:
         raise CompilescopeError(
             "Tiers are a backend of their own.",
             remedy="Leave backend out, or call torch.compile(model, backend=…) without tiers.",
@@ -153,7 +153,7 @@ def tiered(
         # torch.compile takes a mode or options, and not both.
         kept = {name: all_options[name] for name in others}
         all_options, mode = {**settings, **kept, OPTION: names}, None
-    return torch.compile(model, backend=NAME, mode=mode, options=all_options or None, **given)
+    return torch.compile(model, backend=NAME, mode=mode, options=all_options or None, **arguments)
 
 
 def tiers_of(compiled: Any = None) -> Tiers:

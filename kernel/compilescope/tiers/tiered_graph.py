@@ -246,11 +246,11 @@ class TieredGraph:
         except WouldBuildError as error:
             self.files.forget_result()
             why = f"It was built, but {error}."
-            self.fail(self._what("cannot be used"), why, remedy=_REPORT)
+            self.fail(self._sentence("cannot be used"), why, remedy=_REPORT)
             return
         except Exception as error:  # noqa: BLE001 - whatever it is, the first tier serves
             self.files.forget_result()
-            self.fail(self._what("could not be loaded"), first_line(error), remedy=_REPORT)
+            self.fail(self._sentence("could not be loaded"), first_line(error), remedy=_REPORT)
             return
         self._second.load_s = time.perf_counter() - start
         background.start()
@@ -361,13 +361,13 @@ class TieredGraph:
         self._serve_first(compiled, wrappers)
         if isinstance(wrong, UncheckedError):
             # Another process may compare.
-            self.fail(self._what("could not be checked"), str(wrong), remedy=wrong.remedy)
+            self.fail(self._sentence("could not be checked"), str(wrong), remedy=wrong.remedy)
             return
         self.files.forget_result()
         if isinstance(wrong, Exception):
             # Another process may have another GPU.
             why = f"It raised an exception where the Python wrapper gave a result: {wrong}."
-            self.fail(self._what(_ANOTHER_RESULT), why, remedy=_REPORT)
+            self.fail(self._sentence(_ANOTHER_RESULT), why, remedy=_REPORT)
         else:
             self.reject(_ANOTHER_RESULT, deviation_text(wrong, "Python wrapper"), remedy=_REPORT)
 
@@ -441,13 +441,13 @@ class TieredGraph:
         """Its name in messages: ``0/0 inference``."""
         return f"{self.report_now.compilation} {self.report_now.kind}"
 
-    def _what(self, what: str) -> str:
+    def _sentence(self, what: str) -> str:
         return f"The C++ wrapper of graph {self.name} {what}; its Python wrapper goes on serving."
 
     def fail_to_send(self, why: str) -> None:
         """Reports that no other process can build it."""
         remedy = 'Nothing is lost: backend="inductor" would serve it with the same wrapper.'
-        self.fail(self._what("cannot be built in another process"), why, remedy=remedy)
+        self.fail(self._sentence("cannot be built in another process"), why, remedy=remedy)
 
     def fail_to_build(
         self, why: str, detail: str = "", *, is_transient: bool = True, remedy: str = ""
@@ -455,7 +455,7 @@ class TieredGraph:
         """Reports that the build failed; if the error is not transient, also to later processes."""
         remedy = remedy or _DOCTOR
         if is_transient:
-            self.fail(self._what(_NOT_BUILT), why, remedy=remedy, detail=detail)
+            self.fail(self._sentence(_NOT_BUILT), why, remedy=remedy, detail=detail)
         else:
             self.reject(_NOT_BUILT, why, remedy=remedy, detail=detail)
 
@@ -463,7 +463,7 @@ class TieredGraph:
         """Reports that there is no usable C++ wrapper, also to later processes."""
         rejection = Rejection(what=what, why=why, detail=detail, decided_by=decided_by())
         self.store(lambda: self.files.note_rejected(rejection))
-        self.fail(self._what(what), why, remedy=remedy, detail=detail)
+        self.fail(self._sentence(what), why, remedy=remedy, detail=detail)
 
     def reject_as_before(self) -> bool:
         """Reports what was found before, if it still applies: by this process or another."""
@@ -479,7 +479,7 @@ class TieredGraph:
             return True
         self._second.cached = True
         self.fail(
-            self._what(rejection.what),
+            self._sentence(rejection.what),
             why,
             remedy=f"It is not built again until you delete {self.files.rejected}.",
             detail=rejection.detail,

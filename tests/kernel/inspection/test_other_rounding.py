@@ -60,10 +60,10 @@ def test_what_cannot_round_is_not_changed() -> None:
     for results, are_exact in ((exact, True), (inexact, False)):
         expected = results()
         with with_other_rounding(0):
-            found = results()
-        assert [torch.equal(*pair) for pair in zip(found, expected, strict=True)] == [
+            rounded = results()
+        assert [torch.equal(*pair) for pair in zip(rounded, expected, strict=True)] == [
             are_exact
-        ] * len(found)
+        ] * len(rounded)
 
 
 def test_the_mean_of_millions_is_not_off_by_percents() -> None:

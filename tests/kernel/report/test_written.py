@@ -184,9 +184,9 @@ def test_a_backend_of_ones_own_is_called_with_its_options() -> None:
     assert SEEN == [{"options": {"level": 3}}]
     assert report.variants[0].stage == "built"
     SEEN.clear()
-    given = inspected(f, run=True, variants=cs.Variant(backend=mine))  # type: ignore[arg-type]
+    report = inspected(f, run=True, variants=cs.Variant(backend=mine))  # type: ignore[arg-type]
     assert SEEN == [{}]
-    assert given.variants[0].name == f"backend={__name__}.mine"
+    assert report.variants[0].name == f"backend={__name__}.mine"
 
 
 def test_a_report_keeps_functions_by_name(tmp_path: Path) -> None:
@@ -240,11 +240,11 @@ def test_every_option_of_torch_compile_can_be_given() -> None:
     assert set(compile_variant.options()) <= set(values)
     for name in compile_variant.options():
         value = values[name]
-        given = names.checked(Variant(options={name: value}))
+        variant = names.checked(Variant(options={name: value}))
         if name == "cpp_wrapper":
-            assert given == Variant(cpp_wrapper=value)
+            assert variant == Variant(cpp_wrapper=value)
         else:
-            assert references.resolve(given.options) == {name: value}
+            assert references.resolve(variant.options) == {name: value}
 
 
 def test_functions_travel_with_a_call() -> None:

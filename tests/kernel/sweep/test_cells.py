@@ -46,8 +46,8 @@ def test_a_cell_is_compiled_cold_measured_and_compared(sweep: Sweep) -> None:
     assert cell.timing.initial_state == "unchanged"
     assert cell.compile_time is not None
     assert cell.compile_time.cold
-    made = {"code_generation", "cpp_build"}
-    assert made <= cell.compile_time.parts.keys(), "nothing was in its caches"
+    built_parts = {"code_generation", "cpp_build"}
+    assert built_parts <= cell.compile_time.parts.keys(), "nothing was in its caches"
     assert cell.accurate
     assert cell.throughput_per_s == pytest.approx(8e6 / cell.timing.median_us)
     assert cell.arguments == ["x: float32[8] cpu"]
@@ -188,10 +188,10 @@ def test_a_subject_that_cannot_be_unpickled_is_not_said_to_raise(sweep: Sweep) -
     assert cell.problem.remedy.startswith("Define it in a module that the other process can import")
     assert "__setstate__" in cell.problem.detail
     held = subjects.Unrestorable()
-    made = only(sweep(factory=lambda: (held, (X,)), variants=EAGER))
-    assert made.problem is not None
-    assert made.problem.what == "The factory cannot be recreated in another process."
-    assert "factory" not in made.problem.remedy
+    result = only(sweep(factory=lambda: (held, (X,)), variants=EAGER))
+    assert result.problem is not None
+    assert result.problem.what == "The factory cannot be recreated in another process."
+    assert "factory" not in result.problem.remedy
 
 
 def test_a_function_of_arguments_that_raises_is_named(sweep: Sweep) -> None:

@@ -237,10 +237,10 @@ def test_random_numbers_are_drawn_once() -> None:
 
     check, settled = check_of(noisy, noisy)
     torch.manual_seed(7)
-    given = [check([torch.zeros(3)])[0], torch.rand(3)]
+    drawn = [check([torch.zeros(3)])[0], torch.rand(3)]
     torch.manual_seed(7)
     expected = [torch.rand(3), torch.rand(3)]
-    assert all(map(torch.equal, given, expected))
+    assert all(map(torch.equal, drawn, expected))
     assert settled == [None]
 
 

@@ -228,7 +228,7 @@ describe('resolveLinks', () => {
 describe('a model’s links', () => {
   let connection: FakeConnection;
   let model: SubjectModel;
-  let told: jest.Mock;
+  let listener: jest.Mock;
 
   beforeEach(async () => {
     connection = new FakeConnection();
@@ -250,8 +250,8 @@ describe('a model’s links', () => {
         ]
       })
     );
-    told = jest.fn();
-    model.linkedChanged.connect((_, linked) => told(linked));
+    listener = jest.fn();
+    model.linkedChanged.connect((_, linked) => listener(linked));
   });
 
   afterEach(() => model.dispose());
@@ -272,19 +272,19 @@ describe('a model’s links', () => {
     model.variant = 'cpp';
     await settle();
     expect(asked()).toEqual([]);
-    expect(told).not.toHaveBeenCalled();
+    expect(listener).not.toHaveBeenCalled();
   });
 
   it('are the selection itself until they are known', async () => {
     model.select({ key: '#2' });
     expect([...model.linked.keys]).toEqual(['#2']);
-    expect(told).not.toHaveBeenCalled();
+    expect(listener).not.toHaveBeenCalled();
     await settle();
     expect(asked()).toEqual([['get_compilation', 'python', ['kernels']]]);
     await answerKernels();
     expect(asked()).toEqual([['get_compilation', 'cpp', ['kernels']]]);
     await answerKernels();
-    expect(told).toHaveBeenCalledTimes(1);
+    expect(listener).toHaveBeenCalledTimes(1);
     expect([...model.linked.kernels]).toEqual(['fused']);
   });
 
@@ -309,10 +309,10 @@ describe('a model’s links', () => {
     model.select({ key: '#2' });
     await settle();
     model.select({});
-    expect(told).toHaveBeenCalledTimes(1);
+    expect(listener).toHaveBeenCalledTimes(1);
     await answerKernels();
     await answerKernels();
-    expect(told).toHaveBeenCalledTimes(1);
+    expect(listener).toHaveBeenCalledTimes(1);
     expect(model.linked.kernels.size).toBe(0);
   });
 
@@ -320,7 +320,7 @@ describe('a model’s links', () => {
     model.select({ key: '#2' });
     await settle();
     await connection.answer('get_compilation', new Error('gone'));
-    expect(told).toHaveBeenCalledTimes(1);
+    expect(listener).toHaveBeenCalledTimes(1);
     expect([...model.linked.keys]).toEqual(['#2']);
   });
 });

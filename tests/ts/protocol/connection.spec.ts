@@ -134,19 +134,22 @@ describe('Connection', () => {
   it.each([
     ['True', 'unloaded'],
     ['False', 'missing']
-  ])('opens nothing in an idle kernel without it (%s)', async (found, kind) => {
-    fake = fakeKernel({ subshells: true });
-    fake.found = found;
-    connection = new Connection(fake.kernel);
-    fake.setStatus('idle');
-    await connection.open();
-    expect(connection.status.kind).toBe(kind);
-    expect(fake.comms).toEqual([]);
-  });
+  ])(
+    'opens nothing in an idle kernel without it (%s)',
+    async (probeReply, kind) => {
+      fake = fakeKernel({ subshells: true });
+      fake.probeReply = probeReply;
+      connection = new Connection(fake.kernel);
+      fake.setStatus('idle');
+      await connection.open();
+      expect(connection.status.kind).toBe(kind);
+      expect(fake.comms).toEqual([]);
+    }
+  );
 
   it('asks a kernel that is busy only until it has said what it is', async () => {
     fake = fakeKernel();
-    fake.found = 'True';
+    fake.probeReply = 'True';
     connection = new Connection(fake.kernel);
     fake.setStatus('busy');
     void connection.open();
@@ -159,7 +162,7 @@ describe('Connection', () => {
 
   it('tries the comms of a kernel that stays busy', async () => {
     fake = fakeKernel();
-    fake.found = 'True';
+    fake.probeReply = 'True';
     connection = new Connection(fake.kernel);
     fake.setStatus('busy');
     void connection.open();
@@ -198,15 +201,18 @@ describe('Connection', () => {
   it.each([
     ['True', 'unloaded'],
     ['False', 'missing']
-  ])('tells what a comm closed at once means (%s)', async (found, kind) => {
-    await open({}, null);
-    fake.found = found;
-    fake.comm(EVENTS_TARGET).closeFromKernel();
-    await turn();
-    expect(connection.status.kind).toBe(kind);
-    // The other comm is the kernel's to close.
-    expect(fake.comm(REQUESTS_TARGET).isClosed).toBe(false);
-  });
+  ])(
+    'tells what a comm closed at once means (%s)',
+    async (probeReply, kind) => {
+      await open({}, null);
+      fake.probeReply = probeReply;
+      fake.comm(EVENTS_TARGET).closeFromKernel();
+      await turn();
+      expect(connection.status.kind).toBe(kind);
+      // The other comm is the kernel's to close.
+      expect(fake.comm(REQUESTS_TARGET).isClosed).toBe(false);
+    }
+  );
 
   it('leaves kernels of other languages alone', async () => {
     await open({ language: 'R' }, null);

@@ -71,9 +71,9 @@ export interface IFakeKernel {
   setSocket(status: Kernel.ConnectionStatus): void;
 
   /**
-   * What the kernel says when it is asked whether the package is there.
+   * The kernel's reply to the probe for the extension.
    */
-  found: string | null;
+  probeReply: string | null;
 }
 
 export function fakeKernel(
@@ -85,15 +85,15 @@ export function fakeKernel(
   const fake: IFakeKernel = {
     kernel: kernel as unknown as Kernel.IKernelConnection,
     comms,
-    found: "'serving'",
+    probeReply: "'serving'",
     comm: target => {
-      const found = comms.filter(
+      const open = comms.filter(
         fakeComm => fakeComm.targetName === target && !fakeComm.isDisposed
       );
-      if (found.length !== 1) {
-        throw new Error(`${found.length} open comms of ${target}`);
+      if (open.length !== 1) {
+        throw new Error(`${open.length} open comms of ${target}`);
       }
-      return found[0];
+      return open[0];
     },
     setStatus: status => {
       kernel.status = status;
@@ -125,9 +125,14 @@ export function fakeKernel(
         content: {
           status: 'ok',
           user_expressions:
-            fake.found === null
+            fake.probeReply === null
               ? {}
-              : { value: { status: 'ok', data: { 'text/plain': fake.found } } }
+              : {
+                  value: {
+                    status: 'ok',
+                    data: { 'text/plain': fake.probeReply }
+                  }
+                }
         }
       })
     }))

@@ -261,13 +261,13 @@ def cold():
     ]
 
 
-made = r.Report(
+report = r.Report(
     subject=r.Subject("made", "made", where=r.SourceLine(CELL, 3, "f", "def f(x, w):")),
     environment=r.Environment(torch="2.13.0", cpu="a processor"),
     variants=[variant("python", Variant()), variant("cpp", Variant(cpp_wrapper=True))],
     files={CELL: "import torch\n\ndef f(x, w):\n    return torch.relu(x @ w)\n"},
 )
-for variant in made.variants:
+for variant in report.variants:
     add_words(variant)
     complete_times(variant)
-sys.stdout.write(made.to_json())
+sys.stdout.write(report.to_json())

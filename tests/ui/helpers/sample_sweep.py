@@ -200,7 +200,7 @@ ways = [
     way("AOTInductor", 48.0, 1.1, 0.4, 44.0, "one graph for these shapes; no gradients"),
 ]
 best = judge(ways)
-made = r.Report(
+report = r.Report(
     subject=r.Subject("swept", "swept", arguments=["x: float32[64] cpu"]),
     environment=r.Environment(torch="2.13.0", cpu="a processor"),
     sweep=swept,
@@ -210,4 +210,4 @@ made = r.Report(
         )
     ],
 )
-sys.stdout.write(made.to_json())
+sys.stdout.write(report.to_json())

@@ -112,9 +112,9 @@ def _only_in_one(before: _Contents, after: _Contents) -> tuple[Counter[str], Cou
     return _labels(before - after), _labels(after - before)
 
 
-def _labels(things: _Contents) -> Counter[str]:
+def _labels(contents: _Contents) -> Counter[str]:
     labels = Counter[str]()
-    for (label, _), number in things.items():
+    for (label, _), number in contents.items():
         labels[label] += number
     return labels
 
@@ -124,24 +124,24 @@ def _listed(labels: Counter[str]) -> list[str]:
 
 
 def _contents(variant: VariantReport) -> _Contents:
-    """What a variant contains: a label of each thing, and the key that identifies it."""
-    things: list[tuple[str, str]] = []
+    """What a variant contains: the label of each item, and the key that identifies it."""
+    contents: list[tuple[str, str]] = []
     if variant.stage == "failed":
         errors = [problem.what for problem in variant.problems if problem.severity == "error"]
         first_line = errors[0].partition("\n")[0] if errors else "for an unknown reason"
-        things.append((f"failed: {first_line}", ""))
+        contents.append((f"failed: {first_line}", ""))
     for compilation in variant.compilations:
         frame = _place(compilation.frame)
         if compilation.recompile is not None:
             changed = compilation.recompile.cause
-            things.append((f"recompile of {frame}" + (f": {changed}" if changed else ""), ""))
+            contents.append((f"recompile of {frame}" + (f": {changed}" if changed else ""), ""))
         elif compilation.frame is not None:
-            things.append((f"compiled {frame}", ""))
-        things += [(_kernel_label(kernel), _code(kernel)) for kernel in compilation.kernels]
+            contents.append((f"compiled {frame}", ""))
+        contents += [(_kernel_label(kernel), _code(kernel)) for kernel in compilation.kernels]
     for graph_break in variant.breaks:
         cause = graph_break.cause
-        things.append((f"graph break in {_place(cause.where)}: {cause.reason}", ""))
-    return Counter(things)
+        contents.append((f"graph break in {_place(cause.where)}: {cause.reason}", ""))
+    return Counter(contents)
 
 
 def kernel_differences(

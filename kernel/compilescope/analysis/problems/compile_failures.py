@@ -148,7 +148,7 @@ def _of_all(failure: _Failure) -> Problem:
     facts = failure.problem.facts | {"compilation": ids[0]}
     if len(ids) > 1:
         facts["compilations"] = ", ".join(ids)
-    return msgspec.structs.replace(failure.problem, what=_what(failure.cause, ids), facts=facts)
+    return msgspec.structs.replace(failure.problem, what=_sentence(failure.cause, ids), facts=facts)
 
 
 def _is_same(failure: _Failure, error: RaisedError) -> bool:
@@ -166,7 +166,7 @@ def _hide(failure: _Failure) -> None:
     """Say that ``suppress_errors`` hides it."""
     problem = failure.problem
     problem.severity = "warning"
-    is_repeated = failure.cause is not None and problem.why in _what(failure.cause, [""])
+    is_repeated = failure.cause is not None and problem.why in _sentence(failure.cause, [""])
     problem.why = _SUPPRESSED if is_repeated else f"{_SUPPRESSED} {problem.why}"
     if failure.cause is not None:
         problem.remedy = "Set torch._dynamo.config.suppress_errors = False: then torch raises it."
@@ -316,7 +316,7 @@ def _problem(cause: _Cause, record: Record, reason: str, group: Sequence[Record]
     )
 
 
-def _what(cause: _Cause, ids: Sequence[str]) -> str:
+def _sentence(cause: _Cause, ids: Sequence[str]) -> str:
     several = len(ids) > 1
     subject = count(len(ids), "compilation") if several else ids[0] or "A compilation"
     if cause.is_backward:

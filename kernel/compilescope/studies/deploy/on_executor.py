@@ -105,9 +105,9 @@ class _Pending:
         name = task.way.name
         self._tries[name] = self._tries.get(name, 0) + 1
         attempt = f"{name} {self._tries[name]} {time.time_ns()}"
-        given = msgspec.structs.replace(task, scratch=str(self._folder.path), attempt=attempt)
+        attempted = msgspec.structs.replace(task, scratch=str(self._folder.path), attempt=attempt)
         try:
-            self._tasks[self._executor.submit(run_way, given)] = task
+            self._tasks[self._executor.submit(run_way, attempted)] = task
         except Exception as error:
             raise _refused(executors.not_taken(error, "the study", AGAIN)) from error
 

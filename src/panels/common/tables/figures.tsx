@@ -33,11 +33,11 @@ export function TableHead(props: { heads: Heads }): JSX.Element {
   return (
     <thead>
       <tr>
-        {props.heads.map((given, index) => {
-          if (given === false) {
+        {props.heads.map((entry, index) => {
+          if (entry === false) {
             return null;
           }
-          const head = typeof given === 'string' ? { label: given } : given;
+          const head = typeof entry === 'string' ? { label: entry } : entry;
           return head.label === undefined && head.spoken === undefined ? (
             <td key={index} />
           ) : (

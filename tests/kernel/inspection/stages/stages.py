@@ -69,9 +69,9 @@ def _module(graph: GraphModule, key: str = "", file: str | None = None) -> Any:
     """What torch calls in the place of a generated module."""
 
     def call(args: list[Any]) -> list[Any]:
-        given = list(args)
+        inputs = list(args)
         args.clear()
-        return list(graph(*given))
+        return list(graph(*inputs))
 
     return SimpleNamespace(
         call=call,

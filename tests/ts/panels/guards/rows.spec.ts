@@ -70,8 +70,8 @@ describe('the rows of guards', () => {
       ...manager,
       parent: (index + 1) % TREE.length
     }));
-    const found = entriesOf(GUARDS);
-    expect(flatten(treeOf(found, circle), () => true).length).toBeGreaterThan(
+    const entries = entriesOf(GUARDS);
+    expect(flatten(treeOf(entries, circle), () => true).length).toBeGreaterThan(
       GUARDS.length
     );
   });

@@ -28,10 +28,10 @@ SETTING = "torch._inductor.config.graph_partition = False"
 
 def rank(number, how):
     code = r.Code(python="def call(args):\\n" + "    work(args)\\n" * 80)
-    one = r.Compilation(id="0/0", code=code)
-    variant = r.VariantReport(name="python", requested=Variant(), compilations=[one])
+    compilation = r.Compilation(id="0/0", code=code)
+    variant = r.VariantReport(name="python", requested=Variant(), compilations=[compilation])
     subject = r.Subject(id=f"run-{number}", name="step")
-    made = r.Report(subject=subject, variants=[variant])
+    report = r.Report(subject=subject, variants=[variant])
     call = r.Collective(
         operator="_c10d_functional.all_reduce_.default", compilation="0/0", variant="python",
         reduction=how, group="0", bytes=4096.0, shape=["32", "32"], dtype="float32",
@@ -40,10 +40,10 @@ def rank(number, how):
     )
     own = r.Collective(operator="c10d.allreduce_", variant="python", direction="backward",
                        outside=True, shape=["90"])
-    made.rank = r.Rank(rank=number, size=2, backend="gloo", device="cpu", group="run",
-                       collectives=[call, own])
-    made.variants[0].compilations[0].guards.append(r.Guard(expression=f"{number} {EVIL}"))
-    made.variants[0].cuda_graphs = r.CudaGraphs(
+    report.rank = r.Rank(rank=number, size=2, backend="gloo", device="cpu", group="run",
+                         collectives=[call, own])
+    report.variants[0].compilations[0].guards.append(r.Guard(expression=f"{number} {EVIL}"))
+    report.variants[0].cuda_graphs = r.CudaGraphs(
         outcome="skipped", why="cpp-wrapper does not support graph partition yet",
         skips=[r.Skip(reason="cpp-wrapper does not support graph partition yet",
                       compilation="0/0", meaning="It is not generated in parts.",
@@ -51,8 +51,8 @@ def rank(number, how):
         partitions=[r.Partition(name="the inference graph", captured=False, compilation="0/0",
                                 kernels=2, why=EVIL)],
         how="Predicted from the code by torch's rules: nothing ran here.")
-    add_graph_words(made.variants[0].cuda_graphs)
-    return made
+    add_graph_words(report.variants[0].cuda_graphs)
+    return report
 
 reports = [rank(0, "sum"), rank(1, "max")]
 compare(reports)

@@ -142,8 +142,8 @@ def _dynamic(
     if any(keyword.arg is None for keyword in calls[0].keywords):
         return DynamicCall(where, "", was_dynamic=False)
     keywords = calls[0].keywords
-    given = [keyword for keyword in keywords if keyword.arg == "dynamic"]
-    was_dynamic = any(ast.unparse(keyword.value) == "True" for keyword in given)
+    dynamic = [keyword for keyword in keywords if keyword.arg == "dynamic"]
+    was_dynamic = any(ast.unparse(keyword.value) == "True" for keyword in dynamic)
     keywords[:] = [keyword for keyword in keywords if keyword.arg != "dynamic"]
     keywords.append(ast.keyword("dynamic", ast.Constant(True)))
     return DynamicCall(where, prefix + ast.unparse(node), was_dynamic)

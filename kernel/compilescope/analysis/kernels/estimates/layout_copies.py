@@ -47,8 +47,8 @@ def estimate_copies(compilation: Compilation) -> None:
             call = calls.get(launch.key)
             if call is None or len(call.pointers) != len(pointers):
                 continue
-            given = zip(pointers, call.pointers, strict=True)
-            by_pointer = {pointer: buffer for pointer, buffer in given if buffer is not None}
+            pairs = zip(pointers, call.pointers, strict=True)
+            by_pointer = {pointer: buffer for pointer, buffer in pairs if buffer is not None}
             if kernel.fusion.kind != LAYOUT or launch.estimated_bytes is not None:
                 _add_copies(kernel, launch, by_pointer, copied, call.nodes)
             elif len(by_pointer) == len(pointers):
@@ -110,11 +110,11 @@ def launch_calls(compilation: Compilation) -> Iterator[tuple[str, LaunchCall]]:
         for region in code.regions.get(memory.artifact, ()):
             if region.kind == "launch":
                 words = _WORD.findall("\n".join(lines[region.start - 1 : region.end]))
-                given = [buffers[word] for word in words if word in buffers]
+                launched = [buffers[word] for word in words if word in buffers]
                 pointers = [
                     buffers.get(word) for word in words if word in buffers or _PART.fullmatch(word)
                 ]
-                yield region.key, LaunchCall(given, pointers, region.nodes)
+                yield region.key, LaunchCall(launched, pointers, region.nodes)
 
 
 def _with_text(compilation: Compilation) -> Iterator[Code]:

@@ -244,8 +244,8 @@ class Traffic:
         shapes = [self._shape(index) if index is not None else None for index in indices]
         is_mask = any(index is not None and index.dtype in ("bool", "uint8") for index in indices)
         if sizes is None or is_mask or None in shapes:
-            given = self._count(values) if values is not None else 1
-            return given if given > 1 else count
+            count_of_values = self._count(values) if values is not None else 1
+            return count_of_values if count_of_values > 1 else count
         whole = [
             size
             for place, size in enumerate(sizes)
