@@ -112,7 +112,7 @@ def build_variants(
         builds.begin(name)
         is_temporary = True
         try:
-            # Agreed on before the call: a rank without a folder does not make it.
+            # Agreed on before the call, which a rank without a folder does not make.
             if not together.all(True):
                 yield _failed(name, variant, NO_FOLDER_ELSEWHERE)
                 continue

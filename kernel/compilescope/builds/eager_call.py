@@ -71,7 +71,7 @@ def in_eager(attempt: Callable[[], _Result], snapshot: Snapshot) -> _Result:
         if not snapshot.inner:
             raise
         failed = in_short(error.error if isinstance(error, SubjectError) else error)
-    # Not in the handler: the exception keeps the call's values alive.
+    # Outside the handler, as the exception keeps the call's values alive.
     snapshot.restore()
     snapshot.inner.keep_compiled(failed)
     return attempt()

@@ -50,7 +50,7 @@ def decoded(text: str) -> Any:
     try:
         return msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
-        # Python reads more: NaN, numbers beyond a float, half of a pair. Few logs have such.
+        # Python reads more: NaN, numbers beyond a float, lone surrogates. Few logs have these.
         import json
     try:
         value = json.loads(text)

@@ -93,7 +93,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(arguments: Sequence[str], *, is_process: bool) -> int:
     with ExitStack() as without_gc:
-        # What is imported stays: looking through it for garbage takes a tenth of the time.
+        # Imported modules stay, and collecting garbage among them takes a tenth of the time.
         without_gc.enter_context(gc_disabled())
         options = _parser(arguments[:1]).parse_args(arguments)
         is_brief = options.is_brief(options)
@@ -101,8 +101,8 @@ def _run(arguments: Sequence[str], *, is_process: bool) -> int:
             without_gc.close()
         status = _status(options)
         if is_brief and is_process:
-            # Python collects garbage once it may again, and before it ends: each takes as long as
-            # a small trace. It skips what is frozen.
+            # Python collects garbage when that is enabled again and when it exits, each as long as
+            # reading a small trace. Frozen objects are skipped.
             gc.freeze()
     return status
 
@@ -234,7 +234,7 @@ def _parser(first: Sequence[str]) -> argparse.ArgumentParser:
         prog="compilescope", description="Show what torch.compile did, without a notebook."
     )
     parser.add_argument("--version", action="version", version=f"compilescope {__version__}")
-    # Whether the command ends so soon that garbage need not be collected; commands may say so.
+    # Whether the command ends too soon to need garbage collection; commands may override this.
     parser.set_defaults(is_brief=lambda options: False)
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     named = [module for command, module in _COMMANDS.items() if command in first]

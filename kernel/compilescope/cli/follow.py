@@ -80,7 +80,7 @@ def follow(trace: Trace, *, rank: str | None, redact: bool, as_json: bool) -> No
             time.sleep(_INTERVAL_S)
             changed = trace.read_on()
     except KeyboardInterrupt:
-        # New records, and the last one, which nothing follows.
+        # New records, including the last one, which no other record completes.
         follower.print_ended(trace.finish())
         if not as_json:
             print()
@@ -143,7 +143,7 @@ class _Follower:
         lines.sort(key=lambda line: line.started_s or 0.0)
         self._clear_status()
         for line in lines:
-            # Of a backward that was compiled, a problem is its forward's.
+            # A problem with a compiled backward's id belongs to its forward.
             is_its_own = line.outcome != "compiled" or not isinstance(line, BackwardLine)
             self._print(line, why.get((line.process, line.id), "") if is_its_own else "")
         sys.stdout.flush()

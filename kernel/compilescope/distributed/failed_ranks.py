@@ -52,7 +52,7 @@ def name_causes(reports: Sequence[Report]) -> None:
         if failures and report.rank is not None:
             own[report.rank.rank] = failures[0]
     if not own:
-        # A rank that took too long is ended, and with it its connections.
+        # A rank that exceeds the time limit is ended, which closes its connections.
         for report in reports:
             for problem in _errors(report):
                 if _TOO_LONG.match(problem.what) and report.rank is not None:

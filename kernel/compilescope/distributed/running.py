@@ -114,7 +114,7 @@ def _run_own_rank(
     monitor: Monitor,
 ) -> list[Report]:
     """Inspects the call on the rank of this process, and exchanges reports with the others."""
-    # Each rank makes the same calls, so that all number them alike.
+    # All ranks make the same calls, so their numbers agree.
     group = f"{agent.attempt}-{next(_calls)}"
     header = {
         **pickled_subject.header(),
@@ -150,7 +150,7 @@ def _wait_for_report(
     rank: int, store: Any, size: int, backend: str, group: str, timeout_s: float
 ) -> Report:
     """The report that a rank has put into the store."""
-    # It may take its whole time, and have begun later than this rank, which ended early.
+    # The rank may use its whole time limit, and may have begun later than this one.
     patience_s = 2 * timeout_s
     try:
         store.wait([f"report {rank}"], datetime.timedelta(seconds=patience_s))
@@ -222,7 +222,7 @@ def _run(
             variables=place.variables,
         )
     except BaseException:
-        # The process could not be started, for one: the others would wait for it.
+        # For example, the process could not be started; the other ranks would wait for it.
         failed.set()
         raise
     if ended.how != "done":

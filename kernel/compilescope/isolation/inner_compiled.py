@@ -57,7 +57,7 @@ class InnerCompiled:
                 function.__code__ = code
             yield
         finally:
-            # First: an interrupt of the rest leaves code that does nothing else than before.
+            # First: if the rest is interrupted, the code that is left does the same as before.
             self._thread = outer
             for function, code in before.items():
                 if function.__code__ is self._codes[function]:

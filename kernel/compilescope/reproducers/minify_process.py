@@ -77,8 +77,8 @@ def _minified(inside: ChildProcess, program: dict[str, Any]) -> Minified:
     def failure(graph: Any, values: Sequence[Any]) -> str:
         torch.compiler.reset()
         try:
-            # Not the graph itself: where a call raises, torch.fx explains that in code that Dynamo
-            # would be asked to compile too.
+            # Not the graph itself: if a call raises, torch.fx runs code to explain that, and Dynamo
+            # would compile it, too.
             function = program["compiled"](graph.forward)
             with torch.no_grad():
                 if not inside.header["compares"]:
@@ -96,8 +96,8 @@ def _minified(inside: ChildProcess, program: dict[str, Any]) -> Minified:
     result = Minified(failure=failure(module, inputs))
     if not result.failure:
         return result
-    # Of torch's operators it can be made smaller than of the calls in its text, and a backend that
-    # fails at such a call fails at that alone.
+    # As torch's operators the graph can become smaller than as the calls in its text. The calls are
+    # needed if the backend fails at one of them.
     for as_graph in (minifier.as_operators, minifier.as_written):
         result.why_not = "Traced once more, its operators compile, or fail otherwise."
         try:
@@ -138,7 +138,7 @@ def _expression(value: Any) -> str:
     if not isinstance(value, torch.Tensor):
         return repr(value)
     is_integer = not (value.dtype.is_floating_point or value.dtype.is_complex)
-    # Of what indexes, as large as it was.
+    # Indices keep the range that they had.
     has_bound = is_integer and value.dtype != torch.bool and value.numel() > 0
     bound = int(value.max()) + 1 if has_bound else None
     layout = f"{tuple(value.shape)}, {value.stride()}, {value.dtype}, {str(value.device)!r}"

@@ -153,7 +153,7 @@ def main():
     if reference is not None:
         expected = reference(*node_values(values).values())
         if not all(map(is_finite, expected.values())):
-            # Of a square root or a logarithm, say: with positive numbers there is more to compare.
+            # A square root or a logarithm, say: with positive inputs there is more to compare.
             values = filled(True)
             expected = reference(*node_values(values).values())
         exact = in_float64(reference, node_values(values).values())

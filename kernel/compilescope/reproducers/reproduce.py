@@ -163,7 +163,7 @@ def smaller(
     stepped(RUNNING)
     _try_failing(reproducer, minified.failure, cancelled)
     if reproducer.tried == "failed" and reproducer.code != whole.code:
-        # Its inputs have other values than those that it was found with.
+        # Its inputs have other values than when the minifier saw it fail.
         reproducer.code = whole.code
         reproducer.why = "It is the whole graph: by itself no smaller one fails in the same way."
         _try_failing(reproducer, minified.failure, cancelled)

@@ -108,7 +108,7 @@ def _check_by_interpreter(
     assert variant.target is not None, "it is a target's variant"
     alike = msgspec.structs.replace(variant.requested, cpp_wrapper=False)
     packed = cloudpickle.dumps(alike)
-    # Of a module's functions the call holds the names: the kernels tell that it has changed.
+    # The packed call has only the names of a module's functions: the kernels show a change of them.
     bodies = sorted({body(kernel.source) for kernel in kernels})
     key = _key(call, packed, msgspec.msgpack.encode((variant.target.device, limits, bodies)))
     result = _results.get(key)

@@ -75,8 +75,8 @@ def generate(
         request = LocalSourcesRequest(known=_known_call(shipment, known, variant), name=name)
         answer = _ask("local_sources", request, monitor)
     except CompilescopeError:
-        # Something cannot travel, or the process has ended. The kernel does without it, and says
-        # itself what is wrong with the call.
+        # Something cannot be pickled, or the process has ended. The kernel generates the code then,
+        # and reports the call's own problems.
         return None
     report = msgspec.msgpack.decode(answer, type=LocalSourcesReply).report
     if report is not None:

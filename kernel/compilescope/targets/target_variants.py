@@ -151,7 +151,7 @@ def _warm_coming(pool: WorkerPool, variants: Mapping[str, Variant], name: str) -
     targets = list(dict.fromkeys(known_devices.normalized(target) for target in coming if target))
     # The one that is needed now comes last: the pool ends the least recently used ones first.
     for target in reversed(targets[:AT_MOST]):
-        # What is wrong with a target is the problem of its own variant.
+        # An unknown target is reported for its own variant.
         with contextlib.suppress(CompilescopeError):
             pool.warm(target)
 

@@ -62,7 +62,7 @@ class Worker:
     def _start(self) -> bool:
         if self._thread is not None or self._is_stopped:
             return not self._is_stopped
-        # Known before it runs: an interrupt may end the wait for its start.
+        # Set before the start, which waits and may be interrupted.
         self._thread = threading.Thread(
             target=self._run, name="compilescope-tiers-background", daemon=True
         )

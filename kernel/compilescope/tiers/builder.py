@@ -55,7 +55,7 @@ class Builder:
                 try:
                     self._send_waiting(self._folder)
                 except OSError as error:
-                    # This is the user's thread. What was not given waits for the next process.
+                    # This is the user's thread. What was not sent waits for the next process.
                     _log.info("a graph waits for the next process: %s", error)
             why = self._start() if self._thread is None else ""
         if why:
@@ -82,7 +82,7 @@ class Builder:
             self._is_stopped = True
             thread = self._thread
         if thread is not None:
-            # It may wait for a compilation that goes on. Its process ends with this one.
+            # It may wait for a running compilation, whose process ends with this one.
             thread.join(_JOIN_S)
 
     def _run(self) -> None:
@@ -171,14 +171,14 @@ class Builder:
         caches.wait_for(graph.files.caches, lambda: self._is_stopped)
 
     def _after(self, ended: runner.Ended) -> None:
-        """The process has ended: unanswered orders fail, or go to another process."""
+        """Handles the end of the process: unfinished builds fail, or move to another process."""
         with self._changed:
             left, self._ordered = self._ordered, {}
             fresh = {name: graph for name, graph in left.items() if name not in self._begun}
             for name in fresh:
                 del left[name]
             if ended.how == "done" or left:
-                # They came when it was about to end, or wait behind the one that ended it.
+                # They came while it was ending, or were queued behind the graph that made it fail.
                 self._waiting[:0] = fresh.values()
                 fresh = {}
         why = f"The process that built it ended: {runner.describe_exit(ended.exit_code)}."

@@ -47,7 +47,7 @@ def others(context: Any) -> list[list[TieredGraph]]:
 
 def _groups() -> list[list[TieredGraph]]:
     with _lock:
-        # Each by itself: a context that goes meanwhile adds to the list.
+        # A copy, as a context that is deleted meanwhile adds to the list.
         for graphs in list(_left):
             if not any(graph.is_alive for graph in graphs):
                 _left.remove(graphs)

@@ -329,7 +329,7 @@ class TieredGraph:
         return None if is_backward else frozenset(self.compiled.mutated_input_idxs)
 
     def after_fork(self) -> None:
-        """In a child of the build process: it keeps its current tier."""
+        """In a forked child: keeps the current tier."""
         self.partners.lock = threading.RLock()
         compiled = self.compiled
         wrappers = wrappers_of(compiled)

@@ -114,7 +114,7 @@ class Watch:
                 hooks.enter_context(recording_compile_calls())
                 hooks.callback(note_code(self._on_code, self._failed))
                 hooks.callback(forward_trace_events(self._on_event, self._failed))
-                # The last thread may run still, if an interrupt ended the wait for its end.
+                # The previous thread may still run, if an interrupt ended the wait for it.
                 self._stopping = threading.Event()
                 self._thread = threading.Thread(
                     target=self._run,
@@ -143,7 +143,7 @@ class Watch:
         """Clears the records in place: the report object stays the same."""
         was_on = self.is_on
         self.stop()
-        # Holders of the report see it empty now, and filled later.
+        # The same report object is emptied now and filled again.
         self._ledger = self._emptied(self._report)
         self._tiers = {}
         if was_on:

@@ -328,7 +328,7 @@ class Judge:
             except NoReferenceError as error:
                 check = not_checked(str(error))
             if check.outcome == "differs":
-                # Libraries round in ways of their own: this is no proof of a fault in a kernel.
+                # Libraries round differently, so this does not prove a fault in a kernel.
                 check = not_checked(
                     f"its result only goes into a library call, of which {check.why}"
                 )

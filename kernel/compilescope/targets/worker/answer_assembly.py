@@ -127,7 +127,7 @@ class _Assembly:
             assert self._world.target.build is not None, "a target has one"
             assembly.prepare(self._world.target.build)
         is_new = bool(self._jobs)
-        # One more than there are cores: the last of an odd number would have all but one idle.
+        # One more than there are cores, so that fewer cores are idle while the last ones finish.
         forks.run(self._jobs, _work, self._done, at_most=len(os.sched_getaffinity(0)) + 1)
         if is_new:
             assembly_cache.prune(self._cache_folder)

@@ -77,7 +77,7 @@ def _checked(
         graph, saved_inputs, folder / "normal", limits, until, step, positive=False
     )
     if doubtful:
-        # A logarithm of what is negative, too large an index: small positive numbers tell more.
+        # Logarithms of negative numbers or indices out of range: try small positive inputs.
         again, positive, _ = _run(
             graph, saved_inputs, folder / "positive", limits, until, step, positive=True
         )

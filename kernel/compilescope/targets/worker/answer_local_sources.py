@@ -32,6 +32,6 @@ def answer(world: ThisMachine, payload: bytes, step: Callable[[str], None]) -> b
         if report.stage == "failed":
             return msgspec.msgpack.encode(reply)  # the kernel says why, with its own objects
         reply.report = report
-        # Its options may not be data; the kernel has them.
+        # Its options may not be serializable; the kernel has them.
         reply.report.requested = Variant()
     return msgspec.msgpack.encode(reply)

@@ -43,7 +43,7 @@ def captured_for(
             call_parts.kwargs,
             variant,
             code_copies,
-            # So that what a graph makes on the device takes no memory either.
+            # So that what a graph allocates on the device takes no memory.
             within=lambda: world.mode,
             traces_only=world.traces_only,
         )

@@ -58,7 +58,7 @@ def _fork(work: Callable[[Job], None], job: Job) -> ForkProcess:
         target=_run_fork, args=(work, job, os.getpid())
     )
     with warnings.catch_warnings():
-        # Other threads of this process wait for messages; a fork asks nothing of them.
+        # The other threads of this process only wait for messages; a fork does not need them.
         warnings.simplefilter("ignore", DeprecationWarning)
         fork.start()
     return fork

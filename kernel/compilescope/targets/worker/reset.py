@@ -27,7 +27,7 @@ class InitialState:
         self._modes = SavedModes()
         self._randomness = SavedRandomness()
         self._files: dict[str, float] = {}
-        # All that is here by now stays: no search for garbage has to look at it again.
+        # All current objects stay, so garbage collection can skip them from now on.
         gc.collect()
         gc.freeze()
 
@@ -42,22 +42,22 @@ class InitialState:
         gc.collect()
 
     def note_files(self, began: float) -> None:
-        """Remembers when files of the user's were changed last of which there are modules now.
+        """Records the modification times of the files of the user's modules that are loaded now.
 
         Parameters
         ----------
         began
-            When the work began that may have imported them, by ``time.time``.
+            When the request that may have imported them began, by ``time.time``.
         """
         for file in _files():
             if file not in self._files:
                 when = _changed_at(file)
-                # The module may be of the text before, if the file was saved since. A time that is
-                # still to come tells nothing.
+                # If the file was saved since, the module may be of the earlier text. A time in the
+                # future says nothing.
                 self._files[file] = _OUTDATED if began <= when <= time.time() else when
 
     def is_outdated(self) -> bool:
-        """Whether a file of the user's has changed since a module was made of it here."""
+        """Whether a file of one of the user's modules has changed since it was loaded here."""
         return any(_changed_at(file) != when for file, when in self._files.items())
 
 

@@ -53,14 +53,14 @@ class Worker:
         self._world: Any = None
 
     def serve(self) -> None:
-        """Becomes what the first message says, and then answers; does not return."""
+        """Takes the role in the first message, then answers requests; does not return."""
         first = self._inbox.get()
-        assert isinstance(first, Enter), "the first message says what the worker is"
+        assert isinstance(first, Enter), "the first message has the role"
         try:
             self._enter(first)
         except BaseException as error:  # noqa: BLE001 - the answer reports any error
             self._send(Failed(problem=_explained(error)))
-            # It emulates the device in part only, and any answer might be wrong.
+            # The device is only partly emulated, so answers might be wrong.
             sys.stderr.flush()
             os._exit(1)
         while True:
@@ -68,7 +68,7 @@ class Worker:
             assert isinstance(question, Question), "the messages after the first are questions"
             began = time.time()
             answer = self._answered(question)
-            # Before the answer is out: who has it may change a file at once.
+            # Before the answer is sent: the user may change a file as soon as it arrives.
             self._clean.note_files(began)
             self._send(answer)
             self._clean.restore()
@@ -84,7 +84,7 @@ class Worker:
 
             self._world = ThisMachine()
 
-        # Loads torch, which has to find the world as it is.
+        # Loads torch, so the device must be emulated by now.
         from .reset import InitialState
 
         self._clean = InitialState()
@@ -126,7 +126,7 @@ def _listen(questions: IO[bytes], inbox: queue.SimpleQueue[Message]) -> None:
 
 
 def _end_with_parent(parent: int) -> None:
-    # If the kernel has forked, the pipe stays open when it ends; its number tells even then.
+    # A fork of the kernel keeps the pipe open when the kernel ends, but the parent's id changes.
     while os.getppid() == parent:
         time.sleep(_LOOK_EVERY_S)
     _end()

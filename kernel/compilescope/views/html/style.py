@@ -52,16 +52,16 @@ STYLES = {
     "note": "opacity:.72;font-size:11px;",
     "verdict": "margin:4px 0 0;font-size:14px;font-weight:600;",
     "answer": "margin:4px 0 0;",
-    # Beside the panel: what is too long scrolls above the button, and a narrow notebook has
-    # smaller figures, so that no column is cut.
+    # Next to the panel: long content scrolls above the button, and a narrow notebook has smaller
+    # figures, so that no column is cut off.
     "beside": "container-type:inline-size;",
     "short": "display:flex;flex-direction:column;max-height:384px;",
     "rest": "min-height:0;overflow-y:auto;font-size:clamp(11px,4.6cqi,13px);",
     "foot": "flex:none;padding-top:2px;",
-    # As many as a headline of two sentences needs in a notebook beside the panel at 1280 px.
+    # The lines of a headline of two sentences in a notebook next to the panel at 1280 px.
     "six-lines": "display:-webkit-box;-webkit-box-orient:vertical;-webkit-line-clamp:6;"
     "overflow:hidden;",
-    # All counts and the parts of the compile time, in such a notebook.
+    # The lines of all counts and of the parts of the compile time in such a notebook.
     "four-lines": "display:-webkit-box;-webkit-box-orient:vertical;-webkit-line-clamp:4;"
     "overflow:hidden;",
     "two-lines": "display:-webkit-box;-webkit-box-orient:vertical;-webkit-line-clamp:2;"
@@ -73,7 +73,7 @@ STYLES = {
     "results": "font-size:13px;margin:4px 0;",
     "near": "padding:1px clamp(3px,2.2cqi,8px) 1px 0;font-size:clamp(10px,4.6cqi,13px);"
     "font-weight:400;",
-    # Room for two words, where there is any: "too noisy to judge" takes two lines, not four.
+    # Room for two words, if possible: "too noisy to judge" takes two lines, not four.
     "two-words": "width:28%;",
     "good": "color:$good;",
     "bad": "color:$error;",

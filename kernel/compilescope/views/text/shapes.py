@@ -52,7 +52,7 @@ def _symbol(symbol: ShapeSymbol) -> str:
 
 def _decision(decision: ShapeDecision, expressions: Sequence[ShapeExpression]) -> Iterator[str]:
     result = f" = {decision.result}" if decision.result else ""
-    # torch's word for why a symbol became a constant is the name of a step of its solver.
+    # torch's reason for a symbol that became a constant is only the name of a step of its solver.
     is_named = decision.reason and decision.kind != "specialization"
     reason = f" ({decision.reason})" if is_named else ""
     title, _ = SHAPE_DECISIONS[decision.kind]
