@@ -1,5 +1,5 @@
 import type { EventOf } from './interface';
-import type { GraphTiers, HelloResult } from './types';
+import type { GraphTiers, HelloResult, JobState } from './types';
 
 /**
  * The graphs after an update of one of them, in the order in which they were
@@ -32,7 +32,7 @@ export function withEvents(
       case 'subjects_changed':
         return { ...known, subjects: data.subjects };
       case 'job_changed':
-        return { ...known, job: data.job };
+        return { ...known, job: shownJob(known.job, data.job) };
       case 'watch_changed':
         return { ...known, watching: data.watch };
       case 'tiers_changed':
@@ -41,4 +41,15 @@ export function withEvents(
         return known;
     }
   }, state);
+}
+
+/**
+ * The job to show after an update of one: that of the main thread, while it has one.
+ */
+function shownJob(known: JobState | null, update: JobState): JobState {
+  const isOnMain =
+    known !== null &&
+    !known.aside &&
+    (known.state === 'queued' || known.state === 'running');
+  return isOnMain && update.aside && update.id !== known.id ? known : update;
 }

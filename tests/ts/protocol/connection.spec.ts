@@ -91,9 +91,11 @@ describe('Connection', () => {
       event: 'subjects_changed',
       data: { subjects, focus: 'a', offer: null }
     });
-    fake
-      .comm(EVENTS_TARGET)
-      .receive({ event: 'job_changed', data: { job: running } });
+    const elsewhere = job({ id: 'job-2', aside: true, state: 'running' });
+    for (const update of [running, elsewhere]) {
+      const data = { job: update };
+      fake.comm(EVENTS_TARGET).receive({ event: 'job_changed', data });
+    }
     await answer(fake, STATE);
     expect(opened).toHaveBeenCalledWith({ ...STATE, subjects, job: running });
     // What was pushed before the next question is older than its answer.
