@@ -22,7 +22,7 @@ describe('The jobs of a SubjectModel', () => {
       data: { job: job(change) }
     });
 
-  it('began when the kernel says that they did', () => {
+  it('began when the kernel says', () => {
     const now = Date.now();
     announce({ state: 'running', elapsed_s: 40 });
     expect(model.jobSince).toBe(now - 40_000);
@@ -172,7 +172,7 @@ describe('The jobs of a SubjectModel', () => {
     expect(connection.open).toHaveBeenCalledTimes(1);
   });
 
-  it('tells what a job’s code raised, unless the job tells it', async () => {
+  it('reports what a job’s code raised, unless the job reports it', async () => {
     connection.execute.mockRejectedValueOnce(new Error('broken'));
     void model.run();
     await connection.answer('start_run', { job: job(), code: 'go()' });

@@ -17,7 +17,7 @@ describe('The reports of a SubjectModel whose kernel is gone', () => {
   let model: SubjectModel;
   eachModel((...both) => ([connection, model] = both));
 
-  it('is empty after a restart', async () => {
+  it('are gone after a restart if they were not fetched', async () => {
     connection.hello();
     await connection.inspect();
     connection.setStatus({ kind: 'connecting' });
@@ -27,7 +27,7 @@ describe('The reports of a SubjectModel whose kernel is gone', () => {
     expect(model.report).toBeNull();
   });
 
-  it('has nothing of what it never fetched', async () => {
+  it('have nothing that was not fetched', async () => {
     connection.hello();
     await connection.inspect();
     connection.setStatus({ kind: 'dead' });
@@ -35,7 +35,7 @@ describe('The reports of a SubjectModel whose kernel is gone', () => {
     expect(model.isLive).toBe(false);
   });
 
-  it('keeps the last report of a dead kernel', async () => {
+  it('include the one that was shown when the kernel died', async () => {
     connection.hello();
     await connection.inspect();
     connection.setStatus({ kind: 'dead' });
@@ -64,7 +64,7 @@ describe('The reports of a SubjectModel whose kernel is gone', () => {
       connection.setStatus({ kind: 'connecting', isRestart: true });
     });
 
-    it('answers from what was fetched, in the kernel’s place', async () => {
+    it('answers requests from the fetched report', async () => {
       expect(model.isKept).toBe(true);
       expect(model.isLive).toBe(false);
       connection.setStatus({ kind: 'unloaded' });
@@ -91,7 +91,7 @@ describe('The reports of a SubjectModel whose kernel is gone', () => {
       await expect(model.save('html', true)).rejects.toThrow('kernel');
     });
 
-    it('keeps the next one by its packed JSON, and makes its page of the first', async () => {
+    it('fetches the next report as packed JSON, without its page', async () => {
       connection.hello({ subjects: [], session: 'session-2' });
       await connection.inspect('other');
       jest.advanceTimersByTime(2000);
@@ -101,7 +101,7 @@ describe('The reports of a SubjectModel whose kernel is gone', () => {
       expect(args).toMatchObject({ subject: 'other', format: 'packed' });
     });
 
-    it('fetches what was shown for a moment only, too', async () => {
+    it('also fetches a report that was shown only briefly', async () => {
       connection.hello({ subjects: [], session: 'session-2' });
       await connection.inspect('other');
       connection.event.emit({
@@ -134,7 +134,7 @@ describe('The reports of a SubjectModel whose kernel is gone', () => {
       expect(model.isKept).toBe(false);
     });
 
-    it('makes room for the same cell, run again', async () => {
+    it('is replaced when the same cell runs again', async () => {
       connection.hello({ subjects: [], session: 'session-2' });
       const again = subjectSummary('other');
       connection.event.emit({

@@ -20,7 +20,7 @@ describe('The variant that single views show', () => {
     expect(model.variant).toBe('python');
   });
 
-  it('is never one that torch.compile did not make', () => {
+  it('is never one that torch.compile did not compile', () => {
     model.variant = 'eager';
     expect(model.variant).toBe('python');
     model.selectedVariants = { left: 'eager', right: 'cpp' };

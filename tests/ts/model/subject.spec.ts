@@ -15,7 +15,7 @@ describe('SubjectModel', () => {
     expect(model.status.kind).toBe('connecting');
   });
 
-  it('hears late of what a cell inspected while the comms were opened', () => {
+  it('announces what a cell inspected before the comms were open', () => {
     const listener = jest.fn();
     model.inspected.connect((_, id) => listener(id));
     connection.hello({ subjects: [subjectSummary('g')] });
@@ -30,7 +30,7 @@ describe('SubjectModel', () => {
     expect(listener).toHaveBeenCalledTimes(1);
   });
 
-  it('takes the kernel’s state, and turns to the latest subject', async () => {
+  it('takes the kernel’s state and selects the latest subject', async () => {
     connection.hello({ subjects: [subjectSummary('g'), subjectSummary('f')] });
     expect(model.status.kind).toBe('ready');
     expect(model.choices.backends).toEqual(['eager', 'inductor']);
@@ -39,7 +39,7 @@ describe('SubjectModel', () => {
     expect(model.report?.subject.id).toBe('g');
   });
 
-  it('turns to what was just inspected, and says so', async () => {
+  it('selects what was just inspected, and emits a signal', async () => {
     const inspected = jest.fn();
     model.inspected.connect((_, id) => inspected(id));
     connection.hello();
@@ -94,7 +94,7 @@ describe('SubjectModel', () => {
     expect(model.report?.subject.id).toBe('g');
   });
 
-  it('asks once more, not often, for what changes meanwhile', async () => {
+  it('requests what changes during a request only once more', async () => {
     connection.hello({ subjects: [subjectSummary('f')] });
     for (let revision = 2; revision < 9; revision++) {
       connection.event.emit({
@@ -108,7 +108,7 @@ describe('SubjectModel', () => {
     expect(connection.asked).toEqual([]);
   });
 
-  it('offers what came meanwhile, and stays with what it shows', async () => {
+  it('offers a new subject, and keeps the selected one', async () => {
     connection.hello();
     await connection.inspect();
     const come = (offer: string | null) =>
@@ -140,7 +140,7 @@ describe('SubjectModel', () => {
     expect(model.problem).toEqual(refusal);
   });
 
-  it('tells of a selection once', () => {
+  it('emits a selection once', () => {
     const changed = jest.fn();
     model.selectionChanged.connect(changed);
     const origin = {};
