@@ -33,7 +33,8 @@ from ..torch_api.guards.guard_managers import KeptGuards, collecting_guards
 from ..torch_api.guards.guard_timing import untimed
 from ..torch_api.guards.size_guard_lines import SizeGuards
 from ..torch_api.inductor import workers
-from ..torch_api.inductor.codegen import Capture, CapturingBackend
+from ..torch_api.inductor.captured_graph import Capture
+from ..torch_api.inductor.codegen import CapturingBackend
 from ..torch_api.inductor.dynamic_results import uses_aot_autograd
 from ..torch_api.inductor.equal_kernels import EqualKernels
 from ..torch_api.process.devices import settle

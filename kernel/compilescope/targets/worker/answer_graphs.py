@@ -17,6 +17,7 @@ from ...report.variant import Variant
 from ...torch_api.dynamo import compile_variant
 from ...torch_api.inductor import codegen, workers
 from ...torch_api.inductor.autotuning import logging_autotuning
+from ...torch_api.inductor.captured_graph import Capture
 from ...torch_api.targets.described_graphs import LoweredGraph, collecting
 from .. import packed_call
 from ..check_request import GraphsReply, GraphsRequest
@@ -48,7 +49,7 @@ def _generate(captured: Captured, variant: Variant, world: PretendDevice) -> Gra
 
 
 def _attempt(
-    graph: codegen.Capture, settings: dict[str, Any], graphs: list[LoweredGraph]
+    graph: Capture, settings: dict[str, Any], graphs: list[LoweredGraph]
 ) -> Exception | None:
     """Generates a graph's code, and adds what it was made from; or gives what went wrong."""
     lowered_graphs: list[LoweredGraph] = []

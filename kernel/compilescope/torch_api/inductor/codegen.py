@@ -3,17 +3,13 @@
 Relies on ``torch._guards`` (TracingContext, CompileContext),
 ``torch._inductor.compile_fx`` (compile_fx, _compile_fx_inner),
 ``GraphLowering.compile_to_module`` and ``torch._inductor.graph.get_donated_idxs``,
-``AsyncCompile`` (use_process_pool),
-``torch._library.fake_class_registry.FakeScriptObject``,
-and on AOTAutograd's behavior at a graph's first backward (``_get_current_graph_task_keep_graph``);
-the same from 2.11 to 2.15.
+and ``AsyncCompile`` (use_process_pool); the same from 2.11 to 2.15.
 """
 
 from __future__ import annotations
 
 import contextlib
 import copy
-import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
 from types import SimpleNamespace
@@ -26,7 +22,6 @@ from torch._dynamo.exc import RestartAnalysis, TensorifyScalarRestartAnalysis
 from torch._dynamo.symbolic_convert import TensorifyState
 from torch._functorch import config as functorch_config
 from torch._guards import CompileContext, CompileId, TracingContext, compile_context, tracing
-from torch._library.fake_class_registry import FakeScriptObject
 
 from ..dynamo import needed_run
 from ..dynamo.process_state import uncounted
@@ -36,62 +31,20 @@ from ..trace.thread_tracing import traced_unseen
 from ..trace.trace import listening
 from . import dynamic_results, workers
 from .added_size_guards import CodeGenerationGuards
+from .captured_graph import (
+    Capture,
+    FirstBackward,
+    autocast_state,
+    fake_of,
+    modes_of,
+    number_of,
+    tensor_with_value,
+    tracked_fakes_of,
+)
 from .equal_kernels import EqualKernels
 from .output_code import log_output_code
 from .wrappers.early_kernels import built_early
 from .wrappers.other_wrapper import OtherWrapper, other_wrapper
-
-
-@dataclasses.dataclass
-class FirstBackward:
-    """How a graph's backward was first called, which is when torch compiles it."""
-
-    keeps_graph: bool | None = None
-    """Whether the call used ``retain_graph`` or ``create_graph``: the saved tensors may then be
-    needed again, so the backward must not reuse their memory. None: it was not called."""
-
-    def watch(self, outputs: Sequence[Any], *, but: set[Any]) -> None:
-        """Records the first backward through one of these tensors, unless by a node in ``but``."""
-        nodes = {output.grad_fn for output in outputs if isinstance(output, torch.Tensor)}
-        # Otherwise Dynamo compiles the hook together with the code that calls the backward.
-        disable: Any = torch.compiler.disable
-        note = disable(self._record_keeps_graph)
-        for node in nodes - but:
-            if node is not None:
-                node.register_prehook(note)
-
-    def _record_keeps_graph(self, gradients: Any) -> None:
-        if self.keeps_graph is None:
-            self.keeps_graph = torch._C._autograd._get_current_graph_task_keep_graph()
-
-
-@dataclasses.dataclass(frozen=True)
-class Capture:
-    """A graph as Dynamo passed it to the backend, with everything needed to compile it again.
-
-    The example inputs are fake: no tensor of the user is kept.
-    """
-
-    graph: fx.GraphModule
-    inputs: list[Any]
-    fake_mode: Any
-    compile_id: str
-    grad: bool
-    inference: bool
-    autocast: tuple[tuple[str, bool, torch.dtype], ...]
-    constants: frozenset[str]
-    """The symbols of floats that Inductor needed as constants, and that Dynamo specialized."""
-    backward: FirstBackward
-    tracked_fakes: list[Any]
-    """The inputs that Dynamo's guards on sizes are about."""
-    is_whole_call: bool
-    """Whether nothing of the user's runs before or after the graph in the call."""
-
-    @property
-    def is_on_cpu(self) -> bool:
-        """Whether no input is on another device."""
-        tensors = [value for value in self.inputs if isinstance(value, torch.Tensor)]
-        return all(tensor.device.type == "cpu" for tensor in tensors)
 
 
 class CapturingBackend:
@@ -165,11 +118,12 @@ class CapturingBackend:
 
         def run(*args: Any) -> Any:
             floats = {
-                i: args[i].item() for i, fake in enumerate(fakes) if _number(fake) is not None
+                i: args[i].item() for i, fake in enumerate(fakes) if number_of(fake) is not None
             }
             with within():
                 known = (
-                    _holding(floats[i], arg) if i in floats else arg for i, arg in enumerate(args)
+                    tensor_with_value(floats[i], arg) if i in floats else arg
+                    for i, arg in enumerate(args)
                 )
                 return observed(*known)
 
@@ -183,7 +137,7 @@ class CapturingBackend:
         compile_id = CompileContext.current_compile_id()
         placeholders = [node for node in graph.graph.nodes if node.op == "placeholder"]
         fakes = [
-            _fake(node.meta.get("example_value"), example, context.fake_mode)
+            fake_of(node.meta.get("example_value"), example, context.fake_mode)
             for node, example in zip(placeholders, inputs, strict=True)
         ]
         capture = Capture(
@@ -193,13 +147,13 @@ class CapturingBackend:
             compile_id=str(compile_id),
             grad=torch.is_grad_enabled(),
             inference=torch.is_inference_mode_enabled(),
-            autocast=_autocast_state(),
+            autocast=autocast_state(),
             constants=frozenset(TensorifyState.force_specializations),
             backward=backward,
-            tracked_fakes=_tracked_fakes(context.fake_mode),
+            tracked_fakes=tracked_fakes_of(context.fake_mode),
             is_whole_call=needed_run.is_whole_call(graph),
         )
-        if any(_number(fake) is not None for fake in fakes):
+        if any(number_of(fake) is not None for fake in fakes):
             _settle_floats(capture)
         self._captured(capture)
         return fakes
@@ -211,10 +165,6 @@ class ValuesNeededError(Exception):
 
 def _refuse_to_run(*_: Any) -> None:
     raise ValuesNeededError("The call needs the results of a graph.")
-
-
-def _tracked_fakes(fake_mode: Any) -> list[Any]:
-    return getattr(fake_mode.shape_env, "tracked_fakes", None) or []
 
 
 def generate(
@@ -285,7 +235,7 @@ def _generate(
             patched(lowering, "get_donated_idxs", _donated),
             patched(AsyncCompile, "use_process_pool", _use_process_pool),
             built_early() if _builds_kernels.get() else contextlib.nullcontext(),
-            _modes(capture),
+            modes_of(capture),
             tracing(TracingContext(capture.fake_mode)),
             compile_context(CompileContext(_compile_id(capture.compile_id))),
         ):
@@ -421,34 +371,6 @@ def _copied(graph: fx.GraphModule) -> fx.GraphModule:
     return copied  # type: ignore[no-any-return]
 
 
-def _fake(example: Any, value: Any, mode: Any) -> Any:
-    """A placeholder's fake value; sizes of dynamic shapes are already plain numbers or symbols."""
-    if example is None or isinstance(example, FakeScriptObject):
-        # A process group or a device mesh: torch fakes it itself, and rejects a fake one.
-        return value
-    number = _number(example)
-    if number is None:
-        return example
-    # A dynamic float: a tensor whose item() is a symbol that only its own fake mode knows.
-    with mode:
-        fake: Any = torch.empty((), dtype=example.dtype)
-    fake.item_memo = number
-    return fake
-
-
-def _number(fake: Any) -> torch.SymFloat | None:
-    """The symbol that Dynamo passes to the graph as this tensor, if any."""
-    number = getattr(fake, "item_memo", None)
-    return number if isinstance(number, torch.SymFloat) else None
-
-
-def _holding(number: float, like: torch.Tensor) -> torch.Tensor:
-    """A tensor of the active fake mode whose value is known."""
-    fake: Any = torch.empty((), dtype=like.dtype)
-    fake.item_memo = number
-    return fake  # type: ignore[no-any-return]
-
-
 def _settle_floats(capture: Capture) -> None:
     """Lets torch decide whether a float can stay a symbol.
 
@@ -476,22 +398,3 @@ class _FloatsDecided(BaseException):
 
     Not an ``Exception``, which torch would report as a failure of the compiler.
     """
-
-
-def _autocast_state() -> tuple[tuple[str, bool, torch.dtype], ...]:
-    return tuple(
-        (device, torch.is_autocast_enabled(device), torch.get_autocast_dtype(device))
-        for device in ("cpu", "cuda")
-    )
-
-
-@contextlib.contextmanager
-def _modes(capture: Capture) -> Iterator[None]:
-    """The global modes under which the graph was captured."""
-    with contextlib.ExitStack() as stack:
-        stack.enter_context(torch.inference_mode(capture.inference))
-        stack.enter_context(torch.set_grad_enabled(capture.grad))
-        for device, enabled, dtype in capture.autocast:
-            if enabled:
-                stack.enter_context(torch.autocast(device, dtype=dtype))
-        yield
