@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 import msgspec
 
 from ...measure.layers import Figure, Samples
-from ...report.measurements.timings import Layer, LayerKind
+from ...report.measurements.timings import Layer, LayerKind, Layers
 from . import calls as at
 from .recording import Frame, Recording, Unit
 
@@ -56,7 +56,10 @@ SLOWED = (
     "down: their share is not known."
 )
 KERNELS_CPU = "The ranges of kernels and library calls, measured by torch's profiler."
-KERNELS_GPU = (
+_IDLE = (
+    "The device finishes later than the kernels' own time explains: there are gaps between kernels."
+)
+_KERNELS_GPU = (
     "Their time on the device, measured by torch's profiler; {us:.1f} µs of it "
     "overlap with the host."
 )
@@ -339,6 +342,25 @@ def merged(layers: list[Layer]) -> list[Layer]:
     for layer in layers:
         grouped[layer.kind, layer.compilation].append(layer)
     return [_sum(same) if len(same) > 1 else same[0] for same in grouped.values()]
+
+
+def reduce_to_waited_time(layers: Layers) -> None:
+    """Reduces the kernels' time on a GPU to the part that the host waits for.
+
+    The rest overlaps with the host's work. Any other time that the host waits is idle.
+    """
+    kernels = [layer for layer in layers.layers if layer.kind == "kernels"]
+    host = sum(layer.us for layer in layers.layers if layer.kind != "kernels")
+    busy = sum(kernel.us for kernel in kernels)
+    waits = max(layers.whole_us - host, 0.0)
+    shown = min(waits, busy)
+    for kernel in kernels:
+        total = kernel.us
+        kernel.us = total * shown / busy if busy else 0.0
+        kernel.interval_us = None
+        kernel.how = _KERNELS_GPU.format(us=total - kernel.us)
+    if waits > shown:
+        layers.layers.append(Layer(kind="idle", us=waits - shown, how=_IDLE))
 
 
 def _sum(layers: list[Layer]) -> Layer:

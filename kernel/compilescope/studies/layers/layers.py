@@ -34,7 +34,7 @@ from ..builds import build_for
 from ..context import StudyContext
 from . import calls as at
 from .calls import Calls
-from .layer_times import KERNELS_GPU, Costs, LayerTimes, merged
+from .layer_times import Costs, LayerTimes, merged, reduce_to_waited_time
 from .recording import Recording, Unit, backwards_of, record
 
 _PROFILED = 40
@@ -401,7 +401,7 @@ class _LayerMeasurement:
         expected = measured.us
         if self._device:
             expected = samples.figure(host).us
-            _reduce_to_waited_time(result)
+            reduce_to_waited_time(result)
             sum_us = sum(layer.us for layer in layers if layer.kind not in ("kernels", "idle"))
         else:
             sum_us = sum(layer.us for layer in layers)
@@ -429,9 +429,6 @@ LAYERS_DISAGREE = (
     "The layers add up to {own}, but the {whole} takes {expected}. Layers are timed one by one, "
     "with warm caches: other load on the machine makes them disagree."
 )
-IDLE = (
-    "The device finishes later than the kernels' own time explains: there are gaps between kernels."
-)
 
 
 def call_s(variant: VariantReport) -> float:
@@ -451,25 +448,6 @@ def _nothing() -> None:
 def _disagreement(sum_us: float, expected: float, device: bool) -> str:
     whole = "host's part of the whole call" if device else "whole call"
     return LAYERS_DISAGREE.format(own=duration(sum_us), expected=duration(expected), whole=whole)
-
-
-def _reduce_to_waited_time(layers: Layers) -> None:
-    """Reduces the kernels' time on a GPU to the part that the host waits for.
-
-    The rest overlaps with the host's work. Any other time that the host waits is idle.
-    """
-    kernels = [layer for layer in layers.layers if layer.kind == "kernels"]
-    host = sum(layer.us for layer in layers.layers if layer.kind != "kernels")
-    busy = sum(kernel.us for kernel in kernels)
-    waits = max(layers.whole_us - host, 0.0)
-    shown = min(waits, busy)
-    for kernel in kernels:
-        total = kernel.us
-        kernel.us = total * shown / busy if busy else 0.0
-        kernel.interval_us = None
-        kernel.how = KERNELS_GPU.format(us=total - kernel.us)
-    if waits > shown:
-        layers.layers.append(Layer(kind="idle", us=waits - shown, how=IDLE))
 
 
 def _named(torch_id: str, names: Mapping[str, str]) -> str:
