@@ -8,10 +8,9 @@ from typing import Any
 import compilescope as cs
 from compilescope.isolation.code_swap import CodeCopies
 from compilescope.isolation.user_state import preserved
-from compilescope.processes.executors import ExecutorChoice
 from compilescope.progress.progress import Monitor
 from compilescope.report import Report, VariantReport
-from compilescope.studies.context import StudyContext
+from compilescope.studies.context import HERE, StudyContext, StudyProcesses
 from compilescope.studies.options import Selected
 from compilescope.studies.run import run_here
 from compilescope.studies.table import STUDIES
@@ -40,7 +39,7 @@ def study(
     monitor: Monitor | None = None,
     changed: Callable[[], None] = lambda: None,
     options: Selected | None = None,
-    executor: ExecutorChoice = None,
+    processes: StudyProcesses = HERE,
 ) -> None:
     """Makes one study of a variant, in the isolation that an inspection gives it."""
     with preserved(fn, args) as snapshot:
@@ -59,6 +58,6 @@ def study(
                     monitor=monitor or Monitor(),
                     changed=changed,
                     options=options or {},
-                    executor=executor,
+                    processes=processes,
                 ),
             )

@@ -8,9 +8,9 @@ from ..studies.table import lists_studies
 from .compiled_callers import not_in_compiled_code
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from concurrent.futures import Executor
-    from typing import Literal
+    from typing import Any, Literal
 
     from ..report import Report
 
@@ -23,6 +23,7 @@ def study(
     variants: object = None,
     ways: str | Iterable[str] | None = None,
     executor: Executor | Literal["gpus"] | None = None,
+    factory: Callable[[], Any] | None = None,
 ) -> Report:
     """Runs extra measurements of variants of a report.
 
@@ -41,6 +42,10 @@ def study(
         Of the studies ``deploy`` and ``blocks``: any executor of ``concurrent.futures``, as for
         `sweep`; each way is a task, whose processes run on the worker's machine. None: this
         machine, one way after the other. ``"gpus"``: one way at a time on each of its GPUs.
+    factory
+        Of the same studies, as for `sweep`: returns the report's call as ``(fn, args)`` or ``(fn,
+        args, kwargs)`` in each process, to which the call is not sent then. For large models, and
+        for calls that cannot be pickled.
 
     Returns
     -------
@@ -51,8 +56,8 @@ def study(
     ------
     CompilescopeError
         The report's call is not in this kernel, a study, variant or way does not exist, none of the
-        studies takes ``executor``, it is ``"gpus"`` and there is no GPU, none of the variants could
-        be built, or another thread is inspecting.
+        studies takes ``executor`` or ``factory``, ``executor`` is ``"gpus"`` and there is no GPU,
+        none of the variants could be built, or another thread is inspecting.
 
     Examples
     --------
@@ -65,9 +70,11 @@ def study(
     ...     report = cs.study(report, "deploy", ways="eager", executor=executor)
     >>> report.variant("python").ways[0].name
     'eager'
+    >>> report = cs.study(report, "deploy", ways="eager", factory=lambda: (fn, (x,)))
     """
     from ..session import requests
     from ..session.lazy import session
+    from ..studies.context import StudyProcesses
     from ..views.progress import Line
 
     with Line() as line:
@@ -77,6 +84,6 @@ def study(
             studies,
             variants=variants,
             options={"ways": ways},
-            executor=executor,
+            processes=StudyProcesses(executor, factory),
             progress=line.show,
         )

@@ -28,13 +28,13 @@ from ..isolation.muted_output import quiet
 from ..isolation.object_walk import walk
 from ..isolation.separate_context import in_separate_context
 from ..isolation.user_state import Snapshot, preserved
-from ..processes.executors import ExecutorChoice
 from ..progress.progress import Monitor
 from ..report import AS_WRITTEN, Report, SourceLine, Timing, VariantReport
 from ..report.errors import CompilescopeError
 from ..report.measurements.study_choice import StudyChoice
 from ..report.variant import Variant
 from ..report.what_if import WhatIf
+from ..studies.context import HERE, StudyProcesses
 from ..studies.options import Selected, StudyOption
 from ..studies.run import study_variants
 from ..studies.table import STUDIES
@@ -302,7 +302,7 @@ class Inspection:
         *,
         options: Selected | None = None,
         existing: bool = False,
-        executor: ExecutorChoice = None,
+        processes: StudyProcesses = HERE,
     ) -> None:
         """Runs studies of the variants that they apply to; builds variants if a study needs it.
 
@@ -312,7 +312,7 @@ class Inspection:
             Which; those that are not in the report are left out.
         studies
             Names of `studies.table.STUDIES`, in the order to run them.
-        options, existing, executor
+        options, existing, processes
             As for `study_variants`.
         """
         requested = {
@@ -343,7 +343,7 @@ class Inspection:
             self.results.conclude,
             options=options,
             existing=existing,
-            executor=executor,
+            processes=processes,
         )
 
     def choices(self, option: StudyOption, variant: VariantReport) -> list[StudyChoice]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
@@ -15,6 +15,7 @@ from ..isolation.thread_switching import generating, responsive
 from ..progress.progress import Cancelled, Monitor
 from ..report import is_record
 from ..report.variant import Variant
+from ..studies.context import HERE, StudyProcesses
 
 Kind = Literal["build", "measure", "study", "reproduce"]
 
@@ -37,8 +38,8 @@ class Work(msgspec.Struct, kw_only=True, frozen=True):
     """For the kind ``study``: what is selected with the options of the studies, each by name."""
     existing: bool = False
     """For the kind ``study``: whether existing builds may be called in place of new ones."""
-    executor: Any = None
-    """For the kind ``study``: where studies run that take an executor; None: on this machine."""
+    processes: StudyProcesses = HERE
+    """For the kind ``study``: of studies with a choice of them."""
     compilation: str = ""
     """For the kind ``reproduce``: the compilation of the kernel or graph."""
     kernel: str = ""
@@ -184,7 +185,7 @@ def carry_out(
                     monitor,
                     options=dict(work.options),
                     existing=work.existing,
-                    executor=work.executor,
+                    processes=work.processes,
                 )
             elif work.build:
                 if at_once:

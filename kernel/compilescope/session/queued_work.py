@@ -136,7 +136,7 @@ def kind_of(job: Job, inspection: Inspection, *, is_first: bool) -> str:
     place = report.environment
     # What is broken down already is not broken down again.
     is_divided = any(variant.layers for variant in report.variants if variant.name in job.variants)
-    # An executor counts by its kind.
+    # An executor counts by its kind, a factory alike.
     work = msgspec.json.encode(job.work, enc_hook=lambda value: type(value).__name__).decode()
     size = f"size 2^{inspection.size.bit_length()}"
     parts = [work, *variants, size, "first" * is_first, "divided" * is_divided]

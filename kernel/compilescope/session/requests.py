@@ -8,13 +8,13 @@ from ..inspection import variants as names
 from ..inspection.automatic_layers import BREAKDOWN, plan_breakdown
 from ..inspection.inspection import Inspection
 from ..jobs.runner import Kind, usual
-from ..processes.executors import ExecutorChoice
 from ..progress.progress import Progress
 from ..report import Report
 from ..report.argument_checks import check_number, check_report, check_text
 from ..report.errors import CompilescopeError
 from ..report.problem import first_error
 from ..report.variant import Variant
+from ..studies.context import HERE, StudyProcesses
 from ..studies.options import names_of
 from ..studies.table import usual as usual_studies
 from .queued_work import refuse_records
@@ -70,7 +70,7 @@ def study(
     *,
     variants: object = None,
     options: Mapping[str, object] | None = None,
-    executor: ExecutorChoice = None,
+    processes: StudyProcesses = HERE,
     progress: ProgressCallback | None = None,
 ) -> Report:
     """Runs studies of variants of a report; all but the longest studies if none is named.
@@ -79,16 +79,16 @@ def study(
     ----------
     options
         Name of an option → what it selects; None: all.
-    executor
-        Where studies run that take an executor; None: on this machine.
+    processes
+        Of studies with a choice of them.
 
     Raises
     ------
     CompilescopeError
         The report is not from this kernel; a study, variant or selected name does not exist; the
-        executor is none, or no study takes it; or none of the variants could be built.
+        executor or factory is none, or no study takes it; or none of the variants could be built.
     """
-    names = _study(session, report, studies, variants, options, progress, executor)
+    names = _study(session, report, studies, variants, options, progress, processes)
     _check_built(report, names, "studied")
     return report
 
@@ -120,7 +120,7 @@ def _study(
     variants: object,
     options: Mapping[str, object] | None,
     progress: ProgressCallback | None,
-    executor: ExecutorChoice = None,
+    processes: StudyProcesses = HERE,
 ) -> list[str]:
     """Runs studies of variants, and returns the names of the variants."""
     inspection = inspection_of(session, report)
@@ -139,7 +139,7 @@ def _study(
         studies,
         requested,
         options=selected,
-        executor=executor,
+        processes=processes,
         progress=progress,
     )
     return list(requested)

@@ -21,7 +21,8 @@ from ..progress.progress import Monitor, Progress
 from ..report import Problem, Report, SourceLine
 from ..report.variant import Choices, Variant
 from ..reproducers.program import Reproducer
-from ..studies.run import check_executor, check_studies
+from ..studies.context import HERE, StudyProcesses
+from ..studies.run import check_processes, check_studies
 from ..subject.arguments import check_repeatable
 from ..sweep.plan import Plan, new_report
 from ..sweep.registry import Sweeps
@@ -173,12 +174,12 @@ class Session:
         *,
         options: Mapping[str, tuple[str, ...]] | None = None,
         existing: bool = False,
-        executor: ExecutorChoice = None,
+        processes: StudyProcesses = HERE,
         progress: Callable[[Progress], None] | None = None,
     ) -> Report:
         """Runs studies of variants, in this thread; see `Inspection.study`."""
         check_studies(studies)
-        check_executor(studies, executor)
+        check_processes(studies, processes)
         inspection = self._subjects.callable(subject)
         check_options(inspection, studies, options or {}, variants)
         selected = tuple((options or {}).items())
@@ -187,7 +188,7 @@ class Session:
             studies=tuple(studies),
             options=selected,
             existing=existing,
-            executor=executor,
+            processes=processes,
         )
         return self._run_work(inspection, variants, work, progress)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..builds.built_variants import VariantBuild
 from ..isolation.code_swap import CodeCopies
@@ -19,6 +19,20 @@ ALREADY_PROFILING = (
     "torch's profiler is already running, and only one can run. Run the study again when it has "
     "stopped."
 )
+
+
+class StudyProcesses(NamedTuple):
+    """Where the processes of a study run, and how they get the call; for studies with a choice."""
+
+    executor: ExecutorChoice = None
+    """None: on this machine."""
+    factory: Callable[[], Any] | None = None
+    """Returns the report's call as (fn, args) or (fn, args, kwargs) in each process; None: the call
+    is pickled."""
+
+
+HERE = StudyProcesses()
+"""Processes on this machine that get the pickled call."""
 
 
 @dataclass
@@ -44,8 +58,7 @@ class StudyContext:
     """A build that may be called in place of a new one; its code is installed."""
     options: Selected = field(default_factory=dict)
     """What is selected with the study's options."""
-    executor: ExecutorChoice = None
-    """Where a study runs that takes an executor; None: on this machine."""
+    processes: StudyProcesses = HERE
     changed: Callable[[], None] = lambda: None
     """Called by a study that takes minutes when there is more in the report, for who watches."""
 

@@ -9,16 +9,16 @@ from contextlib import contextmanager
 from ..builds.built_variants import BuiltVariants, VariantBuild
 from ..isolation.user_state import preserved
 from ..processes import executors
-from ..processes.executors import ExecutorChoice
 from ..progress.progress import Cancelled, Monitor, Progress
 from ..report import Report, VariantReport
+from ..report.argument_checks import check_function
 from ..report.errors import CompilescopeError
 from ..report.problem import STUDY_FAILED, Problem
 from ..targets.target_variants import NOT_HERE, Shipment
 from ..torch_api.dynamo.process_state import begin, isolated
 from ..torch_api.failures import failures
 from ..torch_api.inductor import workers
-from .context import StudyContext, TargetContext
+from .context import HERE, StudyContext, StudyProcesses, TargetContext
 from .options import Selected, StudyOption, check_names, names_of
 from .table import STUDIES, Study, options_of
 
@@ -62,22 +62,30 @@ def check_selected(studies: Sequence[str], options: Selected) -> None:
         names_of(name, names)
 
 
-def check_executor(studies: Sequence[str], executor: ExecutorChoice) -> None:
-    """Checks an executor, and that one of the studies takes it.
+def check_processes(studies: Sequence[str], processes: StudyProcesses) -> None:
+    """Checks an executor and a factory, and that one of the studies takes them.
 
     Raises
     ------
     CompilescopeError
-        It is none, torch sees no GPU for it, or no study takes it.
+        One is none, torch sees no GPU for the executor, or no study takes it.
     """
-    executors.check(executor)
-    able = [study.name for study in STUDIES.values() if study.takes_executor]
-    if executor is not None and not set(able).intersection(studies):
-        raise CompilescopeError(
-            f"executor is for the studies {' and '.join(able)}, and none of them is requested.",
-            "The processes of other studies run on this machine.",
-            "Name such a study, or leave executor out.",
-        )
+    executors.check(processes.executor)
+    if processes.factory is not None:
+        check_function("factory", processes.factory, what="a function that returns (fn, args)")
+    able = [study.name for study in STUDIES.values() if study.takes_processes]
+    if set(able).intersection(studies):
+        return
+    for name, value, why in (
+        ("executor", processes.executor, "The processes of other studies run on this machine."),
+        ("factory", processes.factory, "Other studies use the call of the report."),
+    ):
+        if value is not None:
+            raise CompilescopeError(
+                f"{name} is for the studies {' and '.join(able)}, and none of them is requested.",
+                why,
+                f"Name such a study, or leave {name} out.",
+            )
 
 
 def check_selected_names(
@@ -114,7 +122,7 @@ def study_variants(
     *,
     options: Selected | None = None,
     existing: bool = False,
-    executor: ExecutorChoice = None,
+    processes: StudyProcesses = HERE,
 ) -> None:
     """Runs studies of variants; each completes its variant's report.
 
@@ -136,8 +144,8 @@ def study_variants(
         What is selected with the options of the studies.
     existing
         Whether a study may call the existing build of a variant in place of a new one.
-    executor
-        Where studies run that take an executor; None: on this machine.
+    processes
+        Of studies with a choice of them.
 
     Raises
     ------
@@ -175,7 +183,7 @@ def study_variants(
                     functools.partial(changed, variant),
                     options or {},
                     built.find(variant.name, variant.requested) if existing else None,
-                    executor,
+                    processes,
                 )
         except Cancelled:
             raise
@@ -205,7 +213,7 @@ def _study_here(
     changed: Callable[[], None],
     options: Selected,
     existing: VariantBuild | None,
-    executor: ExecutorChoice,
+    processes: StudyProcesses,
 ) -> None:
     with (
         preserved(built.fn, built.args, built.kwargs) as snapshot,
@@ -229,7 +237,7 @@ def _study_here(
                 monitor=monitor,
                 existing=existing,
                 options=options,
-                executor=executor,
+                processes=processes,
                 changed=changed,
             ),
         )

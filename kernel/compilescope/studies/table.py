@@ -54,8 +54,8 @@ class Study(NamedTuple):
     for the device's name; None: that the device is not here."""
     options: tuple[StudyOption, ...] = ()
     """What of it may be selected by name."""
-    takes_executor: bool = False
-    """Whether its processes may run on an executor."""
+    takes_processes: bool = False
+    """Whether its processes may run on an executor, and create the call with a factory."""
 
     @property
     def for_targets(self) -> bool:
@@ -228,7 +228,7 @@ STUDIES: dict[str, Study] = {
             without_inductor=("ways", "The ways are Inductor's, and the backend is {!r}."),
             needs_build=False,
             on_demand=True,
-            takes_executor=True,
+            takes_processes=True,
             options=(
                 StudyOption(
                     name="ways",
@@ -248,7 +248,7 @@ STUDIES: dict[str, Study] = {
             without_inductor=("ways", "The ways are Inductor's, and the backend is {!r}."),
             needs_build=False,
             on_demand=True,
-            takes_executor=True,
+            takes_processes=True,
         ),
         Study(
             name="package",

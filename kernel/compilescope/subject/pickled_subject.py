@@ -12,6 +12,7 @@ import io
 import os
 import pickle
 import pkgutil
+import re
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -20,7 +21,7 @@ import cloudpickle
 
 from ..isolation.global_state import SavedModes, in_force
 from ..processes import runner
-from ..report import references
+from ..report import Subject, references
 from ..report.argument_checks import kind_of
 from ..report.errors import CompilescopeError
 from ..torch_api.process import portable_settings
@@ -28,12 +29,10 @@ from .arguments import check_types
 from .subject import describe, unwrap
 
 REMOVE_UNPICKLABLE = "Remove its references to objects that cannot be pickled."
-_PASS_FACTORY = (
-    "Pass a factory instead: compilescope.sweep(factory=make), where make() returns (fn, args)."
-)
+_PASS_FACTORY = "Pass a factory instead: {}, where make() returns (fn, args)."
 _IMPORTABLE_OR_FACTORY = (
     "Define it in a module that the other process can import, or pass a factory that makes it "
-    "there: compilescope.sweep(factory=make), where make() returns (fn, args)."
+    "there: {}, where make() returns (fn, args)."
 )
 _IMPORTABLE = "Define it, and what it refers to, in modules that the other process can import."
 _RETURN = "return {}, {}"
@@ -59,6 +58,8 @@ def pack(
     *,
     factory: Callable[[], Any] | None = None,
     modes: Sequence[Any] | None = None,
+    takes_factory: str = "",
+    like: Subject | None = None,
 ) -> bytes:
     """Pickles a call with torch's current modes and settings.
 
@@ -71,6 +72,11 @@ def pack(
         the factory.
     modes
         torch's modes, as `SavedModes.now` returned them; those of this thread if None.
+    takes_factory
+        How a remedy writes what takes a factory: ``compilescope.sweep(factory=make)``; empty:
+        nothing does.
+    like
+        The call that the factory has to create; None: any.
 
     Raises
     ------
@@ -79,8 +85,8 @@ def pack(
     """
     if factory is None:
         assert fn is not None, "one of the two is given"
-        return _pack(_Content(unwrap(fn), None, arguments), modes, "The subject")
-    return _pack(_Content(None, factory, arguments), modes, _FACTORY)
+        return _pack(_Content(unwrap(fn), None, arguments), modes, "The subject", takes_factory)
+    return _pack(_Content(None, factory, arguments), modes, _FACTORY, like=like)
 
 
 def unpack(data: bytes, calling: Callable[[str], None] = lambda what: None) -> Call:
@@ -95,15 +101,15 @@ def unpack(data: bytes, calling: Callable[[str], None] = lambda what: None) -> C
     ------
     CompilescopeError
         The call cannot be unpickled; or a factory or a function of the arguments returned something
-        else, or these arguments do not fit.
+        else or another call, or these arguments do not fit.
     """
     parts = pickle.loads(data)
     portable_settings.apply(pickle.loads(parts["settings"]))
     _add_references(parts["references"], parts["each_reference"])
     _permanent_contexts.enter_context(in_force(pickle.loads(parts["modes"])))
-    what = parts["what"]
-    remedy = _IMPORTABLE if what == _FACTORY else _IMPORTABLE_OR_FACTORY
-    content = _Content(*_recreated(parts["content"], what, remedy))
+    takes_factory, like = parts["takes_factory"], parts["like"]
+    remedy = _IMPORTABLE_OR_FACTORY.format(takes_factory) if takes_factory else _IMPORTABLE
+    content = _Content(*_recreated(parts["content"], parts["what"], remedy))
     call = Call(content.fn or _nothing, (), {})
     if content.factory is not None:
         calling(_FACTORY)
@@ -115,8 +121,32 @@ def unpack(data: bytes, calling: Callable[[str], None] = lambda what: None) -> C
             arguments = arguments()
         call, written = Call(call.fn, *as_arguments(arguments)), of_shape("name")
     if content.factory is not None or callable(content.arguments):
-        describe(*call, call=written)  # where it was packed, it could not be checked
+        # Where it was packed, it could not be checked.
+        _check_alike(describe(*call, call=written), like)
     return call
+
+
+def _check_alike(subject: Subject, like: Subject | None) -> None:
+    """Raises `CompilescopeError` if a factory's call is not the one that it has to create."""
+    if like is not None and _identifying(subject) != _identifying(like):
+        raise CompilescopeError(
+            "The factory returned another call than the report's.",
+            f"It returned {_written(subject)}, and the report is of {_written(like)}.",
+            "Return the report's call, or inspect what the factory returns and study that report.",
+        )
+
+
+def _identifying(subject: Subject) -> tuple[str, list[str]]:
+    """What a factory's call has in common with the report's.
+
+    Names of functions and numbers of GPUs may differ.
+    """
+    name = subject.name if subject.kind == "module" else ""
+    return name, [re.sub(r"\b([a-z]+):\d+", r"\1", line) for line in subject.arguments]
+
+
+def _written(subject: Subject) -> str:
+    return f"{subject.name}({', '.join(subject.arguments)})"
 
 
 def _recreated(data: bytes, what: str, remedy: str) -> Any:
@@ -205,14 +235,20 @@ class _Content(NamedTuple):
     arguments: object
 
 
-def _pack(content: _Content, modes: Sequence[Any] | None, what: str) -> bytes:
+def _pack(
+    content: _Content,
+    modes: Sequence[Any] | None,
+    what: str,
+    takes_factory: str = "",
+    like: Subject | None = None,
+) -> bytes:
     try:
         packed = _dumps(tuple(content))
     except Exception as error:
         raise CompilescopeError(
             f"{what} cannot be sent to another process.",
             f"Pickling it failed: {type(error).__name__}: {_first_line(error)}.",
-            _PASS_FACTORY if content.factory is None else REMOVE_UNPICKLABLE,
+            _PASS_FACTORY.format(takes_factory) if takes_factory else REMOVE_UNPICKLABLE,
         ) from error
     referenced = references.referenced()
     each_reference = dict(_pickled_references(referenced))
@@ -220,6 +256,8 @@ def _pack(content: _Content, modes: Sequence[Any] | None, what: str) -> bytes:
         {
             "content": packed,
             "what": what,
+            "takes_factory": takes_factory,
+            "like": like,
             "modes": pickle.dumps(SavedModes().now() if modes is None else list(modes)),
             "settings": pickled_settings(),
             "references": cloudpickle.dumps({text: referenced[text] for text in each_reference}),

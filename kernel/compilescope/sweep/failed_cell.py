@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ..report.errors import CompilescopeError
 from ..report.measurements.sweeps import SweepCell
 from ..report.problem import Problem
 from ..torch_api.failures import failures
@@ -19,12 +18,7 @@ def fail(cell: SweepCell, error: Exception, raiser: str = "") -> None:
     raiser
         What raised it before there was a call: ``The factory``.
     """
-    if isinstance(error, CompilescopeError):
-        end(cell, error.problem)
-    elif raiser:
-        end(cell, failures.before_call(error, raiser))
-    else:
-        end(cell, failures.explain(error))
+    end(cell, failures.of_process(error, raiser))
 
 
 def end(cell: SweepCell, problem: Problem) -> None:

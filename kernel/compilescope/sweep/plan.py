@@ -114,7 +114,13 @@ def make(
         folder=str(folder),
     )
     packed = {
-        shape: pickled_subject.pack(fn, arguments, factory=factory, modes=modes)
+        shape: pickled_subject.pack(
+            fn,
+            arguments,
+            factory=factory,
+            modes=modes,
+            takes_factory="compilescope.sweep(factory=make)",
+        )
         for shape, arguments in sets.items()
     }
     return Plan(

@@ -23,6 +23,7 @@ from compilescope.report.measurements.deployment import DeployWay
 from compilescope.report.measurements.way_remarks import remarks_on
 from compilescope.session.requests import study as request_study
 from compilescope.session.session import Session
+from compilescope.studies.context import StudyProcesses
 from compilescope.studies.deploy import ways
 from compilescope.studies.deploy.way_worker import WayTask
 
@@ -66,7 +67,15 @@ def test_ways_of_concurrent_tasks_are_measured_whole() -> None:
     with futures.ThreadPoolExecutor(2) as executor:
         selected = {"ways": (ways.EAGER, ways.WHOLE)}
         monitor = Monitor(steps.append)
-        study("deploy", scaled, X, variant, monitor, options=selected, executor=executor)
+        study(
+            "deploy",
+            scaled,
+            X,
+            variant,
+            monitor,
+            options=selected,
+            processes=StudyProcesses(executor),
+        )
     eager, whole = variant.ways
     assert [way.problem for way in variant.ways] == [None, None]
     assert (eager.name, eager.accurate, eager.cached_s) == (ways.EAGER, True, None)
@@ -94,7 +103,7 @@ def test_a_way_of_a_worker_process_is_like_a_local_one() -> None:
     study("deploy", scaled, X, local, options=selected)
     context = multiprocessing.get_context("spawn")
     with futures.ProcessPoolExecutor(1, mp_context=context) as executor:
-        study("deploy", scaled, X, remote, options=selected, executor=executor)
+        study("deploy", scaled, X, remote, options=selected, processes=StudyProcesses(executor))
     assert [_filled(way) for way in remote.ways] == [_filled(way) for way in local.ways]
     assert remote.ways[0].call_us is not None
 
@@ -109,7 +118,14 @@ def test_each_way_sees_a_gpu_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.delenv(gpu_executor.VISIBLE, raising=False)
     monkeypatch.setattr(gpu_executor.torch.cuda, "device_count", lambda: 2)
     variant = variant_of()
-    study("deploy", sees_one_gpu, X, variant, options={"ways": (ways.EAGER,)}, executor="gpus")
+    study(
+        "deploy",
+        sees_one_gpu,
+        X,
+        variant,
+        options={"ways": (ways.EAGER,)},
+        processes=StudyProcesses("gpus"),
+    )
     (eager,) = variant.ways
     assert eager.problem is None
     assert eager.accurate is True
@@ -124,7 +140,9 @@ def test_a_broken_executor_is_a_problem_of_the_study() -> None:
             executor.submit(os._exit, 1).result()
         selected = {"ways": (ways.WHOLE,)}
         with pytest.raises(cs.CompilescopeError) as raised:
-            study("deploy", scaled, X, variant, options=selected, executor=executor)
+            study(
+                "deploy", scaled, X, variant, options=selected, processes=StudyProcesses(executor)
+            )
     problem = raised.value.problem
     assert problem.what == "The executor is broken: BrokenProcessPool."
     assert "terminated abruptly" in problem.why
@@ -158,7 +176,7 @@ class Losing(futures.Executor):
 def test_a_way_that_is_lost_again_and_again_has_a_problem_and_the_others_results() -> None:
     variant, executor = variant_of(), Losing()
     selected = {"ways": (ways.EAGER, ways.WHOLE)}
-    study("deploy", scaled, X, variant, options=selected, executor=executor)
+    study("deploy", scaled, X, variant, options=selected, processes=StudyProcesses(executor))
     assert executor.taken == [ways.EAGER, *[ways.WHOLE] * 3]
     eager, whole = variant.ways
     assert eager.problem is None
@@ -193,7 +211,15 @@ def test_canceling_ends_the_processes_and_withdraws_what_waits() -> None:
     began = time.monotonic()
     with futures.ThreadPoolExecutor(1) as executor:
         with pytest.raises(Cancelled):
-            study("deploy", hangs, X, variant, monitor, options=selected, executor=executor)
+            study(
+                "deploy",
+                hangs,
+                X,
+                variant,
+                monitor,
+                options=selected,
+                processes=StudyProcesses(executor),
+            )
         assert executor.submit(len, ()).result(60) == 0, "it takes other work"
     assert time.monotonic() - began < 600, "the call would sleep that long"
     assert variant.ways == []
@@ -204,9 +230,9 @@ def test_an_executor_is_for_the_studies_that_take_it() -> None:
     session = Session()
     report = session.inspect(scaled, X, variants={"python": cs.Variant()}, run=False)
     with pytest.raises(cs.CompilescopeError, match="executor is for the studies deploy and blocks"):
-        request_study(session, report, ["layers"], executor=Losing())
+        request_study(session, report, ["layers"], processes=StudyProcesses(Losing()))
     selected = {"ways": ways.EAGER}
-    request_study(session, report, ["deploy"], options=selected, executor=Losing())
+    request_study(session, report, ["deploy"], options=selected, processes=StudyProcesses(Losing()))
     assert report.variants[0].problems == []
     assert report.variants[0].ways[0].cold_s == 1.0
 

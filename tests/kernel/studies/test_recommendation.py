@@ -29,7 +29,6 @@ from compilescope.report.problem import STUDY_FAILED
 from compilescope.report.references import refer
 from compilescope.report.saving.storage import complete
 from compilescope.studies.table import STUDIES
-from compilescope.subject.pickled_subject import REMOVE_UNPICKLABLE
 from compilescope.views.html import report as html
 from compilescope.views.rows import deploy as rows
 from compilescope.views.text import report as text
@@ -194,7 +193,10 @@ def test_a_failed_study_is_why_nothing_can_be_recommended() -> None:
     assert problem.what == "No way to deploy the call was measured."
     assert problem.why.startswith(STUDY_FAILED.format("deploy"))
     assert "The subject cannot be sent to another process." in problem.why
-    assert problem.remedy == REMOVE_UNPICKLABLE
+    assert problem.remedy == (
+        'Pass a factory instead: compilescope.study(report, "deploy", factory=make), where make() '
+        "returns (fn, args)."
+    )
 
 
 def test_the_studies_of_ways_exist() -> None:

@@ -37,7 +37,6 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         context: StudyContext,
         way: deploy.DeployWay,
         task: bytes,
-        device: str,
         deploy_progress: DeployProgress,
     ) -> None:
         names.append(way.name)

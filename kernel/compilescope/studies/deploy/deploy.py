@@ -9,7 +9,6 @@ from ...report.measurements.deployment import BLOCKS, NESTED, WAYS_PENDING, WHOL
 from ...report.measurements.recommendation import judge
 from ...report.measurements.way_remarks import remarks_on
 from ...subject import pickled_subject
-from ...subject.subject import describe
 from ...torch_api.inductor.headers import FIRST_IMPORTS
 from ..context import StudyContext
 from ..first_calls.processes import packed, task
@@ -33,7 +32,7 @@ def study_deploy(study: StudyContext) -> None:
     CompilescopeError
         The subject cannot be sent to another process, or has none of the ways.
     """
-    _study_ways(study, study.options.get("ways"))
+    _study_ways(study, "deploy", study.options.get("ways"))
 
 
 def study_blocks(study: StudyContext) -> None:
@@ -47,10 +46,10 @@ def study_blocks(study: StudyContext) -> None:
         The subject cannot be sent to another process.
     """
     has_whole = any(way.name == WHOLE and way.cold_s is not None for way in study.report.ways)
-    _study_ways(study, (BLOCKS, NESTED) if has_whole else (WHOLE, BLOCKS, NESTED))
+    _study_ways(study, "blocks", (BLOCKS, NESTED) if has_whole else (WHOLE, BLOCKS, NESTED))
 
 
-def _study_ways(study: StudyContext, names: Sequence[str] | None) -> None:
+def _study_ways(study: StudyContext, study_name: str, names: Sequence[str] | None) -> None:
     report = study.report
     available = candidates(study.fn, study.args, study.kwargs, report)
     selected = [way for way in available if names is None or way.name in names]
@@ -71,25 +70,27 @@ def _study_ways(study: StudyContext, names: Sequence[str] | None) -> None:
             _conclude(report, available, list(waiting.values()))
             study.changed()
 
-    packed_task = task(report.requested, packed(study))
-    device = describe(study.fn, study.args, study.kwargs).device
+    takes_factory = f'compilescope.study(report, "{study_name}", factory=make)'
+    subject = packed(study, study.processes.factory, takes_factory=takes_factory)
+    packed_task = task(report.requested, subject)
+    executor = study.processes.executor
     try:
         if selected:
             # No recommendation of an earlier study stays while the first way is measured.
             _conclude(report, available, selected)
             study.changed()
-        if study.executor is None:
+        if executor is None:
             for way in selected:
                 if not way.why:
-                    _measure(study, way, packed_task, device, deploy_progress)
+                    _measure(study, way, packed_task, deploy_progress)
                 finish(way)
             return
         for way in selected:
             if way.why:
                 finish(way)
-        tasks = [_task(way, packed_task, device, alone=True) for way in measured]
+        tasks = [_task(way, packed_task, alone=True) for way in measured]
         if tasks:
-            measure_on(study.executor, tasks, study.monitor, deploy_progress, report.name, finish)
+            measure_on(executor, tasks, study.monitor, deploy_progress, report.name, finish)
     finally:
         # A canceled study has a verdict too, on what it measured.
         _conclude(report, available)
@@ -119,11 +120,7 @@ def _conclude(
 
 
 def _measure(
-    study: StudyContext,
-    way: DeployWay,
-    packed_task: bytes,
-    device: str,
-    deploy_progress: DeployProgress,
+    study: StudyContext, way: DeployWay, packed_task: bytes, deploy_progress: DeployProgress
 ) -> None:
     """Measures a way on this machine."""
     running: Phase = "cached" if way.name == EAGER else "cold"
@@ -145,16 +142,15 @@ def _measure(
         show()
         return study.monitor.cancelled
 
-    measure_way(_task(way, packed_task, device), begins=begins, cancelled=is_cancelled)
+    measure_way(_task(way, packed_task), begins=begins, cancelled=is_cancelled)
 
 
-def _task(way: DeployWay, packed_task: bytes, device: str, *, alone: bool = False) -> WayTask:
+def _task(way: DeployWay, packed_task: bytes, *, alone: bool = False) -> WayTask:
     return WayTask(
         way=way,
         packed_task=packed_task,
         command=COMMAND.format(imports=FIRST_IMPORTS),
         header=pickled_subject.header(),
-        device=device,
         is_eager=way.name == EAGER,
         alone=alone,
     )

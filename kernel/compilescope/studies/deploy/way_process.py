@@ -84,24 +84,36 @@ def main(held: Device | None) -> None:
 
 
 def _work(inside: ChildProcess, held: Device | None) -> WayResult:
+    from ...subject.subject import describe
     from ...torch_api.inductor import headers
     from ...torch_api.process import device_names
 
-    header = inside.header
+    header, raiser = inside.header, ""
+
+    def calling(what: str) -> None:
+        nonlocal raiser
+        raiser = what
+
     headers.keep_in(Path(header["caches"]) / "precompiled_headers")
-    _, call, _ = unpack_task(inside)
+    try:
+        _, call, _ = unpack_task(inside, calling)
+    except Exception as error:  # noqa: BLE001 - it is the subject's, or its factory's
+        from ...torch_api.failures import failures
+
+        return WayResult(problem=failures.of_process(error, raiser))
+    device = describe(*call).device
     os.chdir(header["folder"])
     if held is None:
-        return _measure(inside, call)
+        return _measure(inside, call, device)
     inside.step(WAITING)
-    held.use(device_names.identity(header["device"]))
+    held.use(device_names.identity(device))
     with held.alone():
-        result = _measure(inside, call)
-    result.device = device_names.title(header["device"])
+        result = _measure(inside, call, device)
+    result.device = device_names.title(device)
     return result
 
 
-def _measure(inside: ChildProcess, call: Call) -> WayResult:
+def _measure(inside: ChildProcess, call: Call, device: str) -> WayResult:
     from ...isolation.muted_output import quiet
     from ...isolation.user_state import preserved
     from ...torch_api.dynamo.module_code import ModuleCode
@@ -118,14 +130,14 @@ def _measure(inside: ChildProcess, call: Call) -> WayResult:
             exec(compile(with_imports(header["code"]), "deploy.py", "exec"), names)
             with snapshot.inner.direct() if header["is_eager"] else nullcontext():
                 output = names["compiled"](*call.args, **call.kwargs)
-            _wait(header["device"])
+            _wait(device)
         except Exception as error:  # noqa: BLE001 - it is the way's problem
             module_code.note_compiled()
             result.problem = why_no_result(error, call, module_code, snapshot.restore)
             return result
         result.first_s = time.perf_counter() - start
         module_code.note_compiled()
-        result.memory_bytes = _memory(header["device"])
+        result.memory_bytes = _memory(device)
         if header["ship"]:
             _ship(header["ship"], names, result)
         if header["phase"] != "cold":
@@ -139,7 +151,7 @@ def _measure(inside: ChildProcess, call: Call) -> WayResult:
             inside.step("measuring")
             compiled = None if header["is_eager"] else names["compiled"]
             try:
-                _time(call, compiled, module_code, header["device"], result)
+                _time(call, compiled, module_code, device, result)
             except Exception as error:  # noqa: BLE001 - of a later call, or compilescope's own
                 result.problem = why_no_result(error, call, module_code, snapshot.restore)
     return result

@@ -37,7 +37,6 @@ class WayTask(msgspec.Struct, frozen=True, kw_only=True):
     """The Python code of its processes."""
     header: dict[str, Any]
     """Of the subject, for the start of its processes."""
-    device: str
     is_eager: bool
     alone: bool = False
     """Whether its processes hold the device alone: other ways may run on the same machine."""
@@ -101,7 +100,6 @@ def measure_way(
             "is_eager": task.is_eager,
             "ship": way.ship_code if phase == "cold" else "",
             "folder": str(folder),
-            "device": task.device,
             "alone": task.alone,
         }
         answer = run_first_call(

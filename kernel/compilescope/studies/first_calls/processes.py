@@ -8,30 +8,38 @@ from typing import Any
 
 import cloudpickle
 
-from ...report.errors import CompilescopeError
 from ...report.problem import Problem
 from ...report.variant import Variant
 from ...subject import pickled_subject
+from ...subject.subject import describe
 from ...torch_api.inductor.headers import FIRST_IMPORTS
 from ..context import StudyContext
 from .first_process import run_first_call
 
 
-def packed(study: StudyContext) -> bytes:
+def packed(
+    study: StudyContext, factory: Callable[[], Any] | None = None, *, takes_factory: str = ""
+) -> bytes:
     """The subject, as `task` takes it.
+
+    Parameters
+    ----------
+    factory
+        What creates the subject in the process; None: the subject itself is sent.
+    takes_factory
+        As for `pickled_subject.pack`.
 
     Raises
     ------
     CompilescopeError
         It cannot be sent to another process.
     """
+    if factory is not None:
+        like = describe(study.fn, study.args, study.kwargs)
+        return pickled_subject.pack(factory=factory, like=like)
     study.snapshot.restore()
-    try:
-        return pickled_subject.pack(study.fn, (tuple(study.args), dict(study.kwargs)))
-    except CompilescopeError as error:
-        raise CompilescopeError(
-            error.problem.what, error.problem.why, pickled_subject.REMOVE_UNPICKLABLE
-        ) from error
+    arguments = tuple(study.args), dict(study.kwargs)
+    return pickled_subject.pack(study.fn, arguments, takes_factory=takes_factory)
 
 
 def task(variant: Variant, subject: bytes) -> bytes:

@@ -9,6 +9,7 @@ import resource
 import sys
 import time
 import types
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -63,16 +64,23 @@ def _work(inside: ChildProcess, imports_s: float) -> bytes:
     return msgspec.json.encode(startup)
 
 
-def unpack_task(inside: ChildProcess) -> tuple[Variant, Call, float]:
+def unpack_task(
+    inside: ChildProcess, calling: Callable[[str], None] = lambda what: None
+) -> tuple[Variant, Call, float]:
     """What the process was given: a variant, and a call with its settings now in force.
 
     And how many seconds loading them took, which the subject's own imports are part of.
+
+    Parameters
+    ----------
+    calling
+        As for `pickled_subject.unpack`.
     """
     from ...subject.pickled_subject import unpack
 
     start_s = time.perf_counter()
     variant, packed = pickle.loads(inside.task())
-    call = unpack(packed)
+    call = unpack(packed, calling)
     _name_in_main()
     return variant, call, time.perf_counter() - start_s
 

@@ -19,6 +19,7 @@ from torch.fx.experimental.symbolic_shapes import ConstraintViolationError
 from ...package_folder import INSIDE
 from ...report import Break, Problem, SourceLine
 from ...report.break_advice import TRACE_GRAD_ONLY, advice_lines
+from ...report.errors import CompilescopeError
 from ...report.problem import (
     COMPILE_FAILED,
     FIND_FAILING_PART,
@@ -61,6 +62,19 @@ def before_call(error: BaseException, raiser: str) -> Problem:
             detail=_trace(error),
         )
     )
+
+
+def of_process(error: BaseException, raiser: str = "") -> Problem:
+    """The problem for an exception in a process that creates a call and measures it.
+
+    Parameters
+    ----------
+    raiser
+        As for `before_call`; empty once there is a call.
+    """
+    if isinstance(error, CompilescopeError):
+        return error.problem
+    return before_call(error, raiser) if raiser else explain(error)
 
 
 def under_compile(error: BaseException, *, backward: bool = False) -> Problem:
