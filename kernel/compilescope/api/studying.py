@@ -10,7 +10,7 @@ from .compiled_callers import not_in_compiled_code
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from concurrent.futures import Executor
-    from typing import Any, Literal
+    from typing import Any
 
     from ..report import Report
 
@@ -22,7 +22,7 @@ def study(
     *studies: str,
     variants: object = None,
     ways: str | Iterable[str] | None = None,
-    executor: Executor | Literal["gpus"] | None = None,
+    executor: Executor | str | None = None,
     factory: Callable[[], Any] | None = None,
 ) -> Report:
     """Runs extra measurements of variants of a report.
@@ -39,9 +39,9 @@ def study(
         As for `measure`. None: all that are built.
     {options}
     executor
-        Of the studies ``deploy`` and ``blocks``: any executor of ``concurrent.futures``, as for
-        `sweep`; each way is a task, whose processes run on the worker's machine. None: this
-        machine, one way after the other. ``"gpus"``: one way at a time on each of its GPUs.
+        Of the studies ``deploy`` and ``blocks``: any executor of ``concurrent.futures``, or its
+        name, as for `sweep`; each way is a task, whose processes run on the worker's machine. None:
+        this machine, one way after the other. ``"gpus"``: one way at a time on each of its GPUs.
     factory
         Of the same studies, as for `sweep`: returns the report's call as ``(fn, args)`` or ``(fn,
         args, kwargs)`` in each process, to which the call is not sent then. For large models, and
@@ -56,8 +56,9 @@ def study(
     ------
     CompilescopeError
         The report's call is not in this kernel, a study, variant or way does not exist, none of the
-        studies takes ``executor`` or ``factory``, ``executor`` is ``"gpus"`` and there is no GPU,
-        none of the variants could be built, or another thread is inspecting.
+        studies takes ``executor`` or ``factory``, there is no executor of that name, it is
+        ``"gpus"`` and there is no GPU, none of the variants could be built, or another thread is
+        inspecting.
 
     Examples
     --------

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from .compiled_callers import not_in_compiled_code
 
@@ -28,7 +28,7 @@ def sweep(
     factory: Callable[[], Any] | None = None,
     variants: object = None,
     shapes: Mapping[str, Any] | None = None,
-    executor: Executor | Literal["gpus"] | None = None,
+    executor: Executor | str | None = None,
     workers: int = 1,
     timeout_s: float | None = 300.0,
     memory_gb: float | None = None,
@@ -60,8 +60,9 @@ def sweep(
         Instead of ``args`` and ``kwargs``: name → ``(args, kwargs)``, or a function that returns
         them in the cell's process. Every variant is measured with each.
     executor
-        Any executor of ``concurrent.futures``, such as Dask's ``client.get_executor()``. None: this
-        machine. ``"gpus"``: one cell at a time on each of its GPUs; its process sees only that GPU.
+        Any executor of ``concurrent.futures``, such as Dask's ``client.get_executor()``, or the
+        name that `configure` gave it. None: this machine. ``"gpus"``: one cell at a time on each of
+        its GPUs; its process sees only that GPU.
     workers
         Without an executor: how many cells compile at once (at least 1). They are still timed one
         at a time, while nothing compiles on that device.
@@ -90,8 +91,8 @@ def sweep(
     ------
     CompilescopeError
         Not exactly one of ``fn`` and ``factory`` is given, the call cannot be pickled or does not
-        accept the arguments, ``shapes`` is empty, a variant is invalid or has a target,
-        ``executor`` is ``"gpus"`` without a GPU, or a number is not positive.
+        accept the arguments, ``shapes`` is empty, a variant is invalid or has a target, there is no
+        executor of that name, it is ``"gpus"`` without a GPU, or a number is not positive.
 
     Examples
     --------

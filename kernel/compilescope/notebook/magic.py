@@ -70,6 +70,7 @@ def compile_cell(line: str, cell: str | None = None) -> None:
         variants = magic_options.variants(options)
         studies = magic_options.studies(options)
         study_options = magic_options.study_options(options)
+        processes = magic_options.processes(options)
         raw = parent.get("content", {}).get("code")
         parsed = cells.parse(shell, f"%%compile {line}".rstrip(), cell, raw)
         # The user's own call comes first: whatever becomes of the inspection, it took place.
@@ -113,6 +114,7 @@ def compile_cell(line: str, cell: str | None = None) -> None:
                     options.measure,
                     studies,
                     options=study_options,
+                    processes=processes,
                     breakdown=not options.no_run,
                     progress=display.progress,
                 )

@@ -7,7 +7,7 @@ import ast
 import difflib
 import math
 from collections.abc import Iterable, Sequence
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 from IPython.core import magic_arguments
@@ -15,7 +15,10 @@ from IPython.core import magic_arguments
 from ..given_once import refuse_repeated_options
 from ..report.errors import CompilescopeError
 from ..report.variant import Variant
-from ..studies.table import STUDIES, options_of
+from ..studies.table import STUDIES, options_of, studies_with_processes
+
+if TYPE_CHECKING:
+    from ..studies.context import StudyProcesses
 
 _ipython: Any = magic_arguments  # which IPython leaves without types
 LAST = "_report"
@@ -93,6 +96,12 @@ def _parser() -> Any:
             help=f"of the study {study.name}: the names of the {option.title}, separated by commas "
             "(default: all)",
         )
+    add(
+        "--executor",
+        metavar="NAME",
+        help=f"where the processes of the studies {' and '.join(studies_with_processes())} run: "
+        "gpus, or a name from compilescope.configure(executors=...) (default: this machine)",
+    )
     add("--panel", action="store_true", help="show the live panel instead of the summary")
     add(
         "--no-widget",
@@ -237,6 +246,24 @@ def study_options(options: argparse.Namespace) -> dict[str, list[str]]:
     # The call is not known yet: whether it and its variants have such a way is checked once it is.
     check_selected_names(studies(options), selected, lambda option: option.every_name())
     return selected
+
+
+def processes(options: argparse.Namespace) -> StudyProcesses:
+    """Return the processes that the options choose for studies.
+
+    Raises
+    ------
+    CompilescopeError
+        There is no such executor, or none of the requested studies takes one.
+    """
+    from ..studies.context import StudyProcesses
+    from ..studies.run import check_processes
+
+    chosen = StudyProcesses()
+    if options.executor is not None:
+        chosen = StudyProcesses(options.executor.strip("\"'"))
+    check_processes(studies(options), chosen)
+    return chosen
 
 
 def _inductor_settings(texts: Sequence[str]) -> dict[str, object]:

@@ -6,15 +6,20 @@ The work is a plain function and plain data, and its worker only starts and watc
 from __future__ import annotations
 
 import concurrent.futures as futures
-from typing import Literal, NamedTuple
+import pkgutil
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
-from ..report.argument_checks import check_count
+from ..report.argument_checks import check_count, check_mapping, check_text, kind_of
 from ..report.errors import CompilescopeError
 from ..report.problem import Problem
+from ..version import __version__
 from .thread_executor import Threads
 
 TRIES = 3
 """How often work is given to an executor whose worker dies."""
+POLL_S = 0.2
+"""How often work that runs is looked at."""
 ENDING_S = 15.0
 """How long canceled work is waited for while its processes end."""
 
@@ -23,10 +28,18 @@ LOST = "The executor lost it"
 BROKEN = "The executor is broken"
 SHUT_DOWN = "The executor was shut down."
 NOT_TAKEN = "The executor did not take it"
+UNFIT = "The executor's worker"
 """What the problems of work begin with that are not its own."""
+OF_ALL_WORK = (BROKEN, UNFIT)
+"""What the problems begin with that are the same for all work that an executor has not done."""
 
-ExecutorChoice = futures.Executor | Literal["gpus"] | None
-"""Where work runs: this machine if None."""
+GPUS = "gpus"
+"""The choice of a thread for each GPU of this machine."""
+ExecutorChoice = futures.Executor | str | None
+"""Where work runs: an executor or its name, `GPUS`, or None for this machine."""
+
+_named: dict[str, futures.Executor | str] = {}
+"""The executors that the user has named; `GPUS` may have another name."""
 
 
 class Chosen(NamedTuple):
@@ -38,6 +51,43 @@ class Chosen(NamedTuple):
     at_once: int
     """How many tasks run at a time; of an executor of others' it is not known."""
     title: str
+    name: str
+    """The user's name for it; empty if it has none."""
+
+
+def name_executors(given: object) -> None:
+    """Replaces the executors that are chosen by their names.
+
+    Parameters
+    ----------
+    given
+        The executors by name, as the user gave them.
+
+    Raises
+    ------
+    CompilescopeError
+        It is no such mapping, a name is empty or ``"gpus"``, or a value is no executor.
+    """
+    check_mapping("executors", given, f"executors by name: {_EXAMPLE}")
+    assert isinstance(given, Mapping), "it was checked"
+    for name, executor in given.items():
+        check_text("A name in executors", name, "the name")
+        if not name.strip() or name == GPUS:
+            raise CompilescopeError(
+                f"{name!r} cannot be the name of an executor.",
+                "It means all GPUs of this machine." if name == GPUS else "It is empty.",
+                f"Choose another name: {_EXAMPLE}.",
+            )
+        if executor is None or (isinstance(executor, str) and executor != GPUS):
+            raise _no_executor(executor, f"The executor {name!r}")
+        check(executor)
+    _named.clear()
+    _named.update(given)
+
+
+def names() -> list[str]:
+    """The names of executors that the user has given."""
+    return list(_named)
 
 
 def check(executor: object) -> None:
@@ -46,18 +96,29 @@ def check(executor: object) -> None:
     Raises
     ------
     CompilescopeError
-        It is none; or it is ``"gpus"``, and torch sees no GPU.
+        It is none, or there is none of this name; or it is ``"gpus"``, and torch sees no GPU.
     """
     if isinstance(executor, str):
         from .gpu_executor import visible_gpus
 
-        if executor != "gpus":
-            raise _no_executor(executor)
-        visible_gpus()
+        if _of_name(executor) == GPUS:
+            visible_gpus()
     elif executor is not None and (
         not callable(getattr(executor, "submit", None)) or isinstance(executor, type)
     ):
         raise _no_executor(executor)
+
+
+def _of_name(name: str) -> futures.Executor | str:
+    if name == GPUS:
+        return name
+    if name not in _named:
+        raise CompilescopeError(
+            f"There is no executor {name!r}.",
+            f"The names are {', '.join([GPUS, *_named])}.",
+            f"Name it first: {_naming(name)}.",
+        )
+    return _named[name]
 
 
 def choose(executor: ExecutorChoice, workers: int = 1) -> Chosen:
@@ -71,21 +132,71 @@ def choose(executor: ExecutorChoice, workers: int = 1) -> Chosen:
     Raises
     ------
     CompilescopeError
-        It is none, torch sees no GPU, or the number of workers is out of range.
+        As for `check`; or the number of workers is out of range.
     """
     check(executor)
+    name = ""
+    if isinstance(executor, str) and executor != GPUS:
+        name, executor = executor, _of_name(executor)
     if executor is None:
         check_count("workers", workers, "how many cells compile at once: 2")
         threads = Threads(workers)
-        return Chosen(threads, threads, workers, f"processes, {workers} at a time")
+        return Chosen(threads, threads, workers, f"processes, {workers} at a time", name)
     if isinstance(executor, str):
         from .gpu_executor import Gpus, visible_gpus
 
         gpus = visible_gpus()
         threads = Gpus(gpus)
         title = f"processes, one on each of {len(gpus)} GPUs"
-        return Chosen(threads, threads, len(gpus), title)
-    return Chosen(executor, None, workers, type(executor).__name__)
+        return Chosen(threads, threads, len(gpus), title, name)
+    return Chosen(executor, None, workers, name or type(executor).__name__, name)
+
+
+def unfit(chosen: Chosen, cancelled: Callable[[], bool], again: str) -> Problem | None:
+    """Why no worker of an executor can do the work; None if the first that answers can, or fails.
+
+    Where a worker cannot unpickle a task, some executors wait forever: this asks a function of
+    Python's own first.
+
+    Parameters
+    ----------
+    cancelled
+        Asked while no worker has answered; once true, nothing is known.
+    again
+        What to do once it is put right: ``sweep again: finished cells are kept``.
+    """
+    if chosen.own is not None:
+        return None
+    try:
+        future = chosen.executor.submit(pkgutil.resolve_name, _VERSION)
+    except Exception:  # noqa: BLE001 - it refuses the work, too, and that is a problem of the work
+        return None
+    try:
+        while not futures.wait([future], timeout=POLL_S).done:
+            if cancelled():
+                return None
+    finally:
+        future.cancel()
+    if future.cancelled():
+        return None
+    error = future.exception()
+    if error is None and future.result() != __version__:
+        what = f"{UNFIT} has compilescope {future.result()}, and this process has {__version__}."
+    elif isinstance(error, ImportError):
+        what = f"{UNFIT} cannot import compilescope: {error}."
+    else:
+        return None
+    return Problem(
+        severity="error",
+        what=what,
+        why="A worker starts the processes that measure, and watches them.",
+        remedy=f"Install jupyterlab-compilescope {__version__} and the same torch for the workers, "
+        f"start them anew, and {again}.",
+    )
+
+
+_VERSION = "compilescope.version:__version__"
+"""What a worker is asked."""
 
 
 def not_started(error: OSError, again: str) -> Problem:
@@ -103,7 +214,7 @@ def not_started(error: OSError, again: str) -> Problem:
     )
 
 
-def not_taken(error: Exception, during: str, again: str) -> Problem:
+def not_taken(error: Exception, during: str, again: str, name: str = "") -> Problem:
     """Why work has no result: the executor refused it with an exception.
 
     Parameters
@@ -112,30 +223,40 @@ def not_taken(error: Exception, during: str, again: str) -> Problem:
         What needs the executor: ``the sweep``.
     again
         What to do with a new executor: ``sweep again: finished cells are kept``.
+    name
+        The user's name for the executor.
     """
     if isinstance(error, futures.BrokenExecutor):
-        return lost(error, again)
+        return lost(error, again, name)
     raised = f"{type(error).__name__}: {error}".rstrip(": .")[:500]
     if isinstance(error, RuntimeError) and "after shutdown" in raised:
         what, why = SHUT_DOWN, f"{raised}."
-        remedy = f"Give an executor that is not shut down before {during} has ended."
+        that = f"that is not shut down before {during} has ended"
+        remedy = f"Name an executor {that}: {_naming(name)}." if name else f"Give one {that}."
     else:
         what, why = f"{NOT_TAKEN}: {raised.splitlines()[0]}.", "Its submit raised this."
         remedy = "Make executor.submit(len, ()).result() work first."
     return Problem(severity="error", what=what, why=why, remedy=remedy)
 
 
-def lost(error: BaseException, again: str) -> Problem:
+def lost(error: BaseException, again: str, name: str = "") -> Problem:
     """Why work has no result: its worker died, or cannot run it.
 
     Parameters
     ----------
     again
         What to do with a new executor: ``sweep again: finished cells are kept``.
+    name
+        The user's name for the executor.
     """
-    what, remedy = LOST, "Its worker died, or cannot run it: it needs compilescope, the same torch."
+    what = LOST
+    remedy = (
+        "See the log of its worker, which died or cannot run it. Workers need compilescope, the "
+        "same torch and memory for the call."
+    )
     if isinstance(error, futures.BrokenExecutor):
-        what, remedy = BROKEN, f"Make a new executor and {again}."
+        renewed = f", name it ({_naming(name)})," if name else ""
+        what, remedy = BROKEN, f"Make a new executor{renewed} and {again}."
     return Problem(
         severity="error",
         what=f"{what}: {type(error).__name__}.",
@@ -144,8 +265,16 @@ def lost(error: BaseException, again: str) -> Problem:
     )
 
 
-def _no_executor(value: object) -> CompilescopeError:
+def _naming(name: str) -> str:
+    return f"compilescope.configure(executors={{{name!r}: executor}})"
+
+
+_EXAMPLE = "{'cluster': executor}"
+
+
+def _no_executor(value: object, what: str = "executor") -> CompilescopeError:
+    shown = repr(value) if isinstance(value, (str, int, float)) else kind_of(value)
     return CompilescopeError(
-        f"executor is {value!r}.",
-        remedy='Give an executor of concurrent.futures, "gpus", or None for this machine.',
+        f"{what} is {shown}.",
+        remedy='Give an executor of concurrent.futures, or "gpus" for the GPUs of this machine.',
     )

@@ -152,6 +152,7 @@ def measure_and_study(
     studies: Sequence[str],
     *,
     options: Mapping[str, object] | None = None,
+    processes: StudyProcesses = HERE,
     breakdown: bool = True,
     progress: ProgressCallback | None = None,
 ) -> None:
@@ -161,13 +162,15 @@ def measure_and_study(
     ----------
     options
         What is selected with the options of the studies.
+    processes
+        Of studies with a choice of them.
     breakdown
         Whether to break down the time of a call if no study is named and it takes only seconds.
     """
     if seconds is not None:
         _measure(session, report, None, seconds, False, progress)
     if studies:
-        _study(session, report, studies, None, options, progress)
+        _study(session, report, studies, None, options, progress, processes)
     elif breakdown and (
         plan := plan_breakdown(
             report,

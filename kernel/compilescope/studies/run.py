@@ -20,7 +20,7 @@ from ..torch_api.failures import failures
 from ..torch_api.inductor import workers
 from .context import HERE, StudyContext, StudyProcesses, TargetContext
 from .options import Selected, StudyOption, check_names, names_of
-from .table import STUDIES, Study, options_of
+from .table import STUDIES, Study, options_of, studies_with_processes
 
 
 def check_studies(studies: Sequence[str]) -> None:
@@ -73,7 +73,7 @@ def check_processes(studies: Sequence[str], processes: StudyProcesses) -> None:
     executors.check(processes.executor)
     if processes.factory is not None:
         check_function("factory", processes.factory, what="a function that returns (fn, args)")
-    able = [study.name for study in STUDIES.values() if study.takes_processes]
+    able = studies_with_processes()
     if set(able).intersection(studies):
         return
     for name, value, why in (

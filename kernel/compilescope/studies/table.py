@@ -320,6 +320,11 @@ def usual(*, targets: Iterable[bool]) -> list[str]:
     ]
 
 
+def studies_with_processes() -> list[str]:
+    """The studies whose processes may run on an executor, and create the call with a factory."""
+    return [study.name for study in STUDIES.values() if study.takes_processes]
+
+
 def options_of(studies: Iterable[str] | None = None) -> list[tuple[Study, StudyOption]]:
     """The options of studies, of all if none are given, each with its study."""
     chosen = STUDIES if studies is None else studies

@@ -15,7 +15,7 @@ import msgspec
 from ..analysis.overview.sweep_verdicts import recommended
 from ..analysis.settings.variant_code import code_of
 from ..processes import executors
-from ..processes.executors import BROKEN, ENDING_S, TRIES, ExecutorChoice, choose
+from ..processes.executors import ENDING_S, OF_ALL_WORK, POLL_S, TRIES, ExecutorChoice
 from ..processes.folders import temporary
 from ..processes.task_folder import TaskFolder
 from ..progress.history import History
@@ -27,7 +27,6 @@ from .plan import Plan
 from .store import Store, StoredCell
 from .worker import CellTask, run_cell
 
-_POLL_S = 0.2
 _AGAIN = "sweep again: finished cells are kept"
 
 _log = logging.getLogger(__name__)
@@ -47,8 +46,8 @@ class Running:
     plan
         What to do.
     executor
-        Anything with ``submit`` as in ``concurrent.futures``; ``"gpus"`` is a thread here for each
-        GPU, and None one for each of ``workers``. Each cell has a process of its own.
+        Anything with ``submit`` as in ``concurrent.futures``, or its name; ``"gpus"`` is a thread
+        here for each GPU, and None one for each of ``workers``. Each cell has a process of its own.
     changed
         Called in the sweep's own thread with the cells that changed, after they did; with none
         when the sweep itself did.
@@ -65,7 +64,8 @@ class Running:
         self.sweep = plan.sweep
         self.sweep.id = f"sweep-{next(_numbers)}"
         self.plan = plan
-        self._executor, self._own, self.at_once, self.sweep.executor = choose(executor, workers)
+        self._chosen = executors.choose(executor, workers)
+        self.sweep.executor = self._chosen.title
         self._changed = changed
         self._store = Store(Path(self.sweep.folder), plan.part)
         self._history = History()
@@ -93,7 +93,7 @@ class Running:
         sweep.cell_s, sweep.left = self._cell_s(), ""
         waiting = sum(not cell.has_ended for cell in sweep.cells)
         if sweep.state == "running" and sweep.cell_s and waiting:
-            sweep.left = rough_duration(sweep.cell_s * waiting / self.at_once)
+            sweep.left = rough_duration(sweep.cell_s * waiting / self._chosen.at_once)
         ranking.rank(sweep)
         overall, shapes = recommended(sweep)
         sweep.code = self._code(sweep.winner) if overall else ""
@@ -136,20 +136,24 @@ class Running:
             )
             _log.exception("A sweep failed.")
         finally:
-            if self._own is not None:
-                self._own.shutdown(wait=not self._cancelled.is_set())
+            if self._chosen.own is not None:
+                self._chosen.own.shutdown(wait=not self._cancelled.is_set())
             self._leave_none()
             self.sweep.took_s = time.perf_counter() - start
             self._notify([])
 
     def _work(self) -> None:
         self._take_over()
-        for cell in list(self.sweep.cells):
-            if cell.state == "waiting":
+        waiting = [cell for cell in self.sweep.cells if cell.state == "waiting"]
+        unfit = executors.unfit(self._chosen, self._cancelled.is_set, _AGAIN) if waiting else None
+        for cell in waiting:
+            if unfit is not None:
+                self._finish(msgspec.structs.replace(cell, state="failed", problem=unfit))
+            elif not self._cancelled.is_set():
                 self._submit(cell)
         while self._pending:
             ended, _ = futures.wait(
-                self._pending, timeout=_POLL_S, return_when=futures.FIRST_COMPLETED
+                self._pending, timeout=POLL_S, return_when=futures.FIRST_COMPLETED
             )
             for future in ended:
                 self._on_done(future, self._pending.pop(future))
@@ -195,9 +199,9 @@ class Running:
             attempt=f"{self.sweep.id} {cell.key} {cell.tries} {time.time_ns()}",
         )
         try:
-            self._pending[self._executor.submit(run_cell, task)] = cell.key
+            self._pending[self._chosen.executor.submit(run_cell, task)] = cell.key
         except Exception as error:  # noqa: BLE001 - an executor may refuse as it likes
-            self._finish(_untaken_cell(cell, error))
+            self._finish(_untaken_cell(cell, error, self._chosen.name))
 
     def _on_done(self, future: futures.Future[SweepCell], key: str) -> None:
         """Finishes a cell that is no longer pending."""
@@ -214,13 +218,13 @@ class Running:
             # `run_cell` raises nothing of the cell's: the worker died, or the way to it.
             self._submit(msgspec.structs.replace(cell, state="waiting"))
         else:
-            self._finish(_lost_cell(cell, error))
+            self._finish(_lost_cell(cell, error, self._chosen.name))
 
     def _finish(self, result: SweepCell) -> None:
         cell = self._place_cell(result.key, result)
         cell.step = ""
         problem = cell.problem
-        if problem is not None and problem.what.startswith(BROKEN):
+        if problem is not None and problem.what.startswith(OF_ALL_WORK):
             # It is the same for all cells that it has not run.
             self.sweep.problems += [problem] if problem not in self.sweep.problems else []
         if cell.state == "done" and cell.took_s is not None:
@@ -307,14 +311,14 @@ class Running:
             _log.exception("An observer of the sweep failed.")
 
 
-def _untaken_cell(cell: SweepCell, error: Exception) -> SweepCell:
+def _untaken_cell(cell: SweepCell, error: Exception, executor: str) -> SweepCell:
     """A cell that the executor refused."""
     if isinstance(error, futures.BrokenExecutor):
-        return _lost_cell(cell, error)
-    problem = executors.not_taken(error, "the sweep", _AGAIN)
+        return _lost_cell(cell, error, executor)
+    problem = executors.not_taken(error, "the sweep", _AGAIN, executor)
     return msgspec.structs.replace(cell, state="failed", problem=problem)
 
 
-def _lost_cell(cell: SweepCell, error: BaseException) -> SweepCell:
-    problem = executors.lost(error, _AGAIN)
+def _lost_cell(cell: SweepCell, error: BaseException, executor: str) -> SweepCell:
+    problem = executors.lost(error, _AGAIN, executor)
     return msgspec.structs.replace(cell, state="crashed", problem=problem)

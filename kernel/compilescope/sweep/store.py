@@ -7,14 +7,14 @@ from pathlib import Path
 
 import msgspec
 
-from ..processes.executors import BROKEN, LOST, NOT_STARTED, NOT_TAKEN, SHUT_DOWN
+from ..processes.executors import LOST, NOT_STARTED, NOT_TAKEN, OF_ALL_WORK, SHUT_DOWN
 from ..report.measurements.sweeps import SweepCell
 from ..report.problem import FAULT, Problem
 from ..report.saving.earlier_names import with_present_names
 from .worker import KILLED
 
 FILE = "cells.jsonl"
-_MAY_PASS = (FAULT, NOT_STARTED, NOT_TAKEN, SHUT_DOWN, LOST, BROKEN, KILLED)
+_MAY_PASS = (FAULT, NOT_STARTED, NOT_TAKEN, SHUT_DOWN, LOST, *OF_ALL_WORK, KILLED)
 """Beginnings of problems of the machine or of compilescope, which may be fixed meanwhile."""
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from compilescope.processes import executors
 from compilescope.progress.progress import Progress
 from compilescope.report.variant import Variant
 from compilescope.session import requests
+from compilescope.studies.context import StudyProcesses
 from IPython.core.interactiveshell import InteractiveShell
 
 from .magic_support import FakeSession, succeed
@@ -40,6 +43,8 @@ from .magic_support import FakeSession, succeed
         ("--variants python,cpp --cpp-wrapper", "--cpp-wrapper contradicts --variants python, "),
         ("--option cpp_wrapper=True", "--option cpp_wrapper: that is a switch of its own. Write"),
         ("--study deploy --ways eager,bogus", "ways: 'bogus' is not a way to deploy this call."),
+        ("--study deploy --executor mine", "There is no executor 'mine'. The names are gpus. "),
+        ("--study layers --executor mine", "There is no executor 'mine'. "),
         ("--no-run --measure 3", "--no-run builds nothing, and --measure times what is built. "),
         ("--no-run --study layers", "--no-run builds nothing, and the study layers needs a build"),
         ("--study deploy --ways ,", "ways selects nothing. Give names, or leave ways out: all."),
@@ -114,8 +119,11 @@ def test_measuring_and_studies_come_after_the_inspection(
 ) -> None:
     asked: list[tuple[Any, ...]] = []
 
-    def measure_and_study(*given: Any, options: Any, breakdown: bool, progress: Any) -> None:
+    def measure_and_study(
+        *given: Any, options: Any, processes: Any, breakdown: bool, progress: Any
+    ) -> None:
         assert breakdown
+        assert processes == StudyProcesses("two at a time")
         assert options == {"ways": ["eager", "C++ wrapper"]}
         asked.append(given)
         progress(Progress(step="measuring", fraction=0.5))
@@ -123,7 +131,10 @@ def test_measuring_and_studies_come_after_the_inspection(
             raise error
 
     monkeypatch.setattr(requests, "measure_and_study", measure_and_study)
-    line = '--measure 2.5 --study layers,deploy --ways "eager, C++ wrapper"'
+    monkeypatch.setitem(executors._named, "two at a time", ThreadPoolExecutor(2))
+    line = (
+        '--measure 2.5 --study layers,deploy --ways "eager, C++ wrapper" --executor "two at a time"'
+    )
     result = shell.run_cell(f"%%compile {line}\nf(1)")
     ((_, record_kernel_results, seconds, studies),) = asked
     assert session.asked[0]["studies"] == studies

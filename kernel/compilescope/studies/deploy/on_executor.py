@@ -11,7 +11,7 @@ from typing import cast
 import msgspec
 
 from ...processes import executors
-from ...processes.executors import ENDING_S, TRIES, ExecutorChoice
+from ...processes.executors import BROKEN, ENDING_S, POLL_S, TRIES, Chosen, ExecutorChoice
 from ...processes.folders import temporary
 from ...processes.task_folder import TaskFolder
 from ...progress.progress import Monitor
@@ -21,8 +21,6 @@ from ...report.problem import Problem
 from .deploy_progress import DeployProgress
 from .way_process import Phase
 from .way_worker import AGAIN, WayTask, run_way
-
-_POLL_S = 0.2
 
 
 def measure_on(
@@ -56,7 +54,7 @@ def measure_on(
         with temporary("ways") as scratch:
             folder = TaskFolder(scratch)
             folder.allow()
-            _Pending(chosen.executor, folder, finish).work(tasks, monitor, deploy_progress, variant)
+            _Pending(chosen, folder, finish).work(tasks, monitor, deploy_progress, variant)
     finally:
         if chosen.own is not None:
             chosen.own.shutdown(wait=False)
@@ -66,9 +64,9 @@ class _Pending:
     """The ways that an executor has, and how often each was given to it."""
 
     def __init__(
-        self, executor: futures.Executor, folder: TaskFolder, finish: Callable[[DeployWay], None]
+        self, chosen: Chosen, folder: TaskFolder, finish: Callable[[DeployWay], None]
     ) -> None:
-        self._executor = executor
+        self._chosen = chosen
         self._folder = folder
         self._finish = finish
         self._tasks: dict[futures.Future[DeployWay], WayTask] = {}
@@ -84,6 +82,11 @@ class _Pending:
         """Submits the tasks and waits until all are done; ends them if it is left before that."""
         shown = ""
         try:
+            monitor.step("waiting for a worker of the executor", variant=variant)
+            unfit = executors.unfit(self._chosen, lambda: monitor.cancelled, AGAIN)
+            if unfit is not None:
+                raise _refused(unfit)
+            monitor.check()
             for task in tasks:
                 self._submit(task)
             while self._tasks:
@@ -93,7 +96,7 @@ class _Pending:
                     shown = step
                     monitor.step(step, variant=variant, fraction=fraction)
                 ended, _ = futures.wait(
-                    self._tasks, timeout=_POLL_S, return_when=futures.FIRST_COMPLETED
+                    self._tasks, timeout=POLL_S, return_when=futures.FIRST_COMPLETED
                 )
                 # Results first: an executor that breaks may have some.
                 for future in sorted(ended, key=_has_failed):
@@ -107,9 +110,10 @@ class _Pending:
         attempt = f"{name} {self._tries[name]} {time.time_ns()}"
         attempted = msgspec.structs.replace(task, scratch=str(self._folder.path), attempt=attempt)
         try:
-            self._tasks[self._executor.submit(run_way, attempted)] = task
+            self._tasks[self._chosen.executor.submit(run_way, attempted)] = task
         except Exception as error:
-            raise _refused(executors.not_taken(error, "the study", AGAIN)) from error
+            problem = executors.not_taken(error, "the study", AGAIN, self._chosen.name)
+            raise _refused(problem) from error
 
     def _on_done(self, future: futures.Future[DeployWay]) -> None:
         task = self._tasks.pop(future)
@@ -120,10 +124,10 @@ class _Pending:
         elif self._tries[task.way.name] < TRIES:
             # `run_way` raises nothing of the way's: the worker died, or the connection to it.
             self._submit(task)
-        elif isinstance(error, futures.BrokenExecutor):
-            raise _refused(executors.lost(error, AGAIN))
         else:
-            problem = executors.lost(error, AGAIN)
+            problem = executors.lost(error, AGAIN, self._chosen.name)
+            if problem.what.startswith(BROKEN):
+                raise _refused(problem)
             self._finish(msgspec.structs.replace(task.way, problem=problem))
 
     def _phases(self) -> dict[str, Phase]:

@@ -1,0 +1,143 @@
+"""Executors that the user has named, and executors whose workers cannot do the work."""
+
+from __future__ import annotations
+
+import concurrent.futures as futures
+import multiprocessing
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import compilescope as cs
+import pytest
+import torch
+from compilescope.processes import executors
+from compilescope.report import VariantReport
+from compilescope.session.requests import study as request_study
+from compilescope.session.session import Session
+from compilescope.studies.context import StudyProcesses
+
+from ..studying import study
+from . import subjects
+from .conftest import Sweep
+
+X = torch.arange(4.0)
+EAGER = {"eager": cs.Variant(backend=None)}
+
+
+@pytest.fixture(autouse=True)
+def no_names() -> Iterator[None]:
+    yield
+    cs.configure(executors={})
+
+
+class Unfit(futures.Executor):
+    """Its workers have another compilescope, or none; a task would never end."""
+
+    def __init__(self, version: str = "") -> None:
+        self.version = version
+
+    def submit(self, fn: Any, /, *args: Any, **_: Any) -> futures.Future[Any]:
+        future: futures.Future[Any] = futures.Future()
+        if args != (executors._VERSION,):
+            return future
+        if self.version:
+            future.set_result(self.version)
+        else:
+            future.set_exception(ModuleNotFoundError("No module named 'compilescope'"))
+        return future
+
+
+@pytest.mark.slow
+def test_a_sweep_runs_on_an_executor_of_that_name(sweep: Sweep) -> None:
+    context = multiprocessing.get_context("spawn")
+    with futures.ProcessPoolExecutor(1, mp_context=context) as executor:
+        cs.configure(executors={"cluster": executor})
+        pid = executor.submit(os.getpid).result()
+        result = sweep(subjects.double, (X,), variants=EAGER, executor="cluster")
+    (cell,) = result.cells
+    assert cell.state == "done"
+    assert cell.worker.endswith(f":{pid}")
+    assert result.sweep.executor == "cluster"
+
+
+def test_a_name_stands_for_what_was_named_last() -> None:
+    first, second = futures.ThreadPoolExecutor(1), futures.ThreadPoolExecutor(1)
+    cs.configure(executors={"cluster": first, "other": first})
+    cs.configure(ahead_mb=32)
+    assert executors.names() == ["cluster", "other"]
+    cs.configure(executors={"cluster": second})
+    assert executors.names() == ["cluster"]
+    assert executors.choose("cluster").executor is second
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"gpus": futures.ThreadPoolExecutor(1)}, "It means all GPUs of this machine."),
+        ({" ": futures.ThreadPoolExecutor(1)}, "cannot be the name of an executor. It is empty."),
+        ({"cluster": None}, "The executor 'cluster' is None."),
+        ({"cluster": "tcp://scheduler:8786"}, "The executor 'cluster' is 'tcp://scheduler:8786'."),
+        ([futures.ThreadPoolExecutor(1)], "executors by name: {'cluster': executor}"),
+    ],
+)
+def test_what_cannot_be_named_is_refused(given: Any, said: str) -> None:
+    cs.configure(executors={"kept": futures.ThreadPoolExecutor(1)})
+    with pytest.raises(cs.CompilescopeError) as raised:
+        cs.configure(executors=given)
+    assert said in str(raised.value)
+    assert executors.names() == ["kept"]
+
+
+def test_a_name_that_was_not_given_is_refused_before_anything_runs(sweep: Sweep) -> None:
+    cs.configure(executors={"cluster": futures.ThreadPoolExecutor(1)})
+    session = Session()
+    report = session.inspect(subjects.double, (X,), variants={"python": cs.Variant()}, run=False)
+    said = (
+        "There is no executor 'clster'. The names are gpus, cluster. "
+        "Name it first: compilescope.configure(executors={'clster': executor})."
+    )
+    with pytest.raises(cs.CompilescopeError) as raised:
+        sweep(subjects.double, (X,), variants=EAGER, executor="clster")
+    assert str(raised.value) == said
+    with pytest.raises(cs.CompilescopeError) as raised:
+        request_study(session, report, ["deploy"], processes=StudyProcesses("clster"))
+    assert str(raised.value) == said
+
+
+def test_a_broken_executor_is_to_be_named_anew(sweep: Sweep) -> None:
+    context = multiprocessing.get_context("spawn")
+    with futures.ProcessPoolExecutor(1, mp_context=context) as executor:
+        with pytest.raises(futures.BrokenExecutor):
+            executor.submit(os._exit, 1).result()
+        cs.configure(executors={"cluster": executor})
+        result = sweep(subjects.double, (X,), variants=EAGER, executor="cluster")
+    (problem,) = result.sweep.problems
+    assert problem.what == "The executor is broken: BrokenProcessPool."
+    assert problem.remedy == (
+        "Make a new executor, name it (compilescope.configure(executors={'cluster': executor})), "
+        "and sweep again: finished cells are kept."
+    )
+
+
+@pytest.mark.parametrize(
+    ("executor", "what"),
+    [
+        (Unfit(), "cannot import compilescope: No module named 'compilescope'."),
+        (Unfit("0.0.1"), f"has compilescope 0.0.1, and this process has {cs.__version__}."),
+    ],
+)
+def test_a_worker_without_this_compilescope_is_said(
+    executor: futures.Executor, what: str, sweep: Sweep
+) -> None:
+    result = sweep(subjects.double, (X,), variants=EAGER, executor=executor)
+    (problem,) = result.sweep.problems
+    assert problem.what == f"The executor's worker {what}"
+    assert problem.remedy.startswith(f"Install jupyterlab-compilescope {cs.__version__}")
+    assert result.cells[0].state == "failed"
+    (again,) = sweep(subjects.double, (X,), variants=EAGER, executor=executor).cells
+    assert not again.reused
+    variant = VariantReport(name="python", requested=cs.Variant())
+    with pytest.raises(cs.CompilescopeError) as raised:
+        study("deploy", subjects.double, (X,), variant, processes=StudyProcesses(executor))
+    assert raised.value.problem.what == problem.what
