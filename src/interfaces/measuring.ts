@@ -23,6 +23,23 @@ export interface IMeasureOptions {
 }
 
 /**
+ * What studies do, and where.
+ */
+export interface IStudyOptions {
+  /**
+   * Name of an option of a study → the names that it selects; all that the study
+   * does, if it is left out.
+   */
+  readonly selected?: Readonly<Record<string, readonly string[]>>;
+
+  /**
+   * The name of the executor that runs the study's processes; the kernel's machine
+   * where there is none.
+   */
+  readonly executor?: string;
+}
+
+/**
  * What can be measured of a subject, as a view sees it.
  */
 export interface IMeasuring {
@@ -48,13 +65,12 @@ export interface IMeasuring {
   /**
    * Take a closer look at variants: all that are built, when none is named.
    *
-   * @param selected - Name of an option of a study → the names that it selects; all
-   * that the study does, if it is left out.
+   * @param options - What the studies do, and where.
    */
   startStudies(
     studies: readonly StudyName[],
     variants?: readonly string[],
-    selected?: Readonly<Record<string, readonly string[]>>
+    options?: IStudyOptions
   ): Promise<void>;
 
   /**

@@ -84,9 +84,10 @@ export interface ISubjectModel extends IDisposable, IMeasuring, ISweeping {
   subject: string | null;
 
   /**
-   * What the installed torch allows for each switch.
+   * What the installed torch allows for each switch, and the executors.
    */
   readonly choices: Choices;
+  readonly choicesChanged: ISignal<ISubjectModel, Choices>;
 
   /**
    * The selected subject's report without its texts; null until it has come.

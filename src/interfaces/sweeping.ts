@@ -27,6 +27,12 @@ export interface ISweepOptions {
    * Whether finished cells of an earlier sweep are taken over.
    */
   readonly resume?: boolean;
+
+  /**
+   * The name of the executor that runs the cells; the kernel's machine where there is
+   * none.
+   */
+  readonly executor?: string;
 }
 
 /**

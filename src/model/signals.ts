@@ -1,5 +1,6 @@
 import { Signal } from '@lumino/signaling';
 import type {
+  Choices,
   JobState,
   Measurement,
   Problem,
@@ -24,6 +25,7 @@ export abstract class ModelSignals {
   readonly linkedChanged = signal<ILinked>(this);
   readonly watchChanged = signal<WatchState | null>(this);
   readonly tiersChanged = signal<readonly GraphTiers[]>(this);
+  readonly choicesChanged = signal<Choices>(this);
   readonly selectionChanged = signal<ISelection>(this);
   readonly requestedChanged = signal<void>(this);
   readonly jobChanged = signal<JobState | null>(this);

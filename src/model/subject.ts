@@ -2,7 +2,6 @@ import { Signal } from '@lumino/signaling';
 import type { EventOf, IConnection } from '../protocol/connection';
 import type {
   AddVariantResult,
-  Choices,
   Graph,
   HelloResult,
   JobState,
@@ -20,7 +19,7 @@ import { Selected } from './selected';
 import { Shown } from './shown';
 import { chooseSubject, KnownSubjects, missedSubject } from './subjects';
 import { Switches } from './switches';
-import { findVariant, isGeneratedAhead, NO_CHOICES } from './variants';
+import { findVariant, isGeneratedAhead } from './variants';
 import { withGraph } from '../protocol/state';
 import { ModelWatching } from './watching';
 
@@ -110,10 +109,6 @@ export class SubjectModel extends ModelWatching implements ISubjectModel {
     this.subjectsChanged.emit();
     this.reportChanged.emit();
     void this._loadReport();
-  }
-
-  get choices(): Choices {
-    return this._choices;
   }
 
   get report(): ReportSummary | null {
@@ -270,7 +265,7 @@ export class SubjectModel extends ModelWatching implements ISubjectModel {
   }
 
   private _onOpened(_: unknown, state: HelloResult): void {
-    this._choices = state.choices;
+    this.setChoices(state.choices);
     this.jobs.reset(state.job);
     this.setWatchState(state.watching);
     this.setTiers(state.tiers);
@@ -307,6 +302,9 @@ export class SubjectModel extends ModelWatching implements ISubjectModel {
         break;
       case 'watch_changed':
         this.setWatchState(data.watch);
+        break;
+      case 'choices_changed':
+        this.setChoices(data.choices);
         break;
       case 'tiers_changed':
         this.setTiers(withGraph(this.tiers, data.graph));
@@ -417,7 +415,6 @@ export class SubjectModel extends ModelWatching implements ISubjectModel {
   private _connection: IConnection | null = null;
   private _status: IStatus = { kind: 'none' };
   private _subject: string | null = null;
-  private _choices = NO_CHOICES;
   private _report: ReportSummary | null = null;
 
   private _known = new KnownSubjects({

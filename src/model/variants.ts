@@ -29,7 +29,8 @@ export const NO_CHOICES: Choices = {
   targets: [],
   titles: {},
   groups: {},
-  targets_off: ''
+  targets_off: '',
+  executors: []
 };
 
 /**

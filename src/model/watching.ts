@@ -1,11 +1,17 @@
-import type { GraphTiers, WatchState } from '../protocol/types';
+import type { Choices, GraphTiers, WatchState } from '../protocol/types';
+import { NO_CHOICES } from './variants';
 import { ModelWork } from './work';
 
 /**
- * What the kernel sees of the user's own code as it runs: what it compiles
- * while it is watched, and the tiers of what the backend compiled.
+ * What the kernel tells of itself, whatever the subject: what the user's own code
+ * compiles while it is watched, the tiers of what the backend compiled, and what can
+ * be chosen.
  */
 export abstract class ModelWatching extends ModelWork {
+  get choices(): Choices {
+    return this._choices;
+  }
+
   get tiers(): readonly GraphTiers[] {
     return this._tiers;
   }
@@ -35,6 +41,11 @@ export abstract class ModelWatching extends ModelWork {
     });
   }
 
+  protected setChoices(choices: Choices): void {
+    this._choices = choices;
+    this.choicesChanged.emit(choices);
+  }
+
   protected setTiers(tiers: readonly GraphTiers[]): void {
     this._tiers = tiers;
     this.tiersChanged.emit(tiers);
@@ -45,6 +56,7 @@ export abstract class ModelWatching extends ModelWork {
     this.watchChanged.emit(watch);
   }
 
+  private _choices = NO_CHOICES;
   private _tiers: readonly GraphTiers[] = [];
   private _watch: WatchState | null = null;
 }

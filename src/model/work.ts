@@ -1,4 +1,8 @@
-import type { IMeasureOptions, IMeasuring } from '../interfaces/measuring';
+import type {
+  IMeasureOptions,
+  IMeasuring,
+  IStudyOptions
+} from '../interfaces/measuring';
 import type { IConnection } from '../protocol/connection';
 import type {
   JobState,
@@ -58,12 +62,17 @@ export abstract class ModelWork
   startStudies(
     studies: readonly StudyName[],
     variants: readonly string[] = [],
-    selected: Readonly<Record<string, readonly string[]>> = {}
+    { selected = {}, executor = '' }: IStudyOptions = {}
   ): Promise<void> {
     const options = Object.fromEntries(
       Object.entries(selected).map(([name, names]) => [name, [...names]])
     );
-    const args = { studies: [...studies], variants: [...variants], options };
+    const args = {
+      studies: [...studies],
+      variants: [...variants],
+      options,
+      executor
+    };
     return this._start((connection, subject) =>
       connection.request('start_studies', { subject, ...args })
     );
@@ -82,6 +91,7 @@ export abstract class ModelWork
       memory_gb: null,
       workers: 1,
       seconds,
+      executor: options.executor ?? '',
       resume: options.resume ?? true
     };
     return this.attempt((connection, subject) =>

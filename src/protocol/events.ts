@@ -11,7 +11,8 @@ const EVENTS: Record<keyof Events, true> = {
   watch_changed: true,
   measured: true,
   sweep_changed: true,
-  tiers_changed: true
+  tiers_changed: true,
+  choices_changed: true
 };
 const NAMES: ReadonlySet<string> = new Set(Object.keys(EVENTS));
 

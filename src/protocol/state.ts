@@ -37,6 +37,8 @@ export function withEvents(
         return { ...known, watching: data.watch };
       case 'tiers_changed':
         return { ...known, tiers: withGraph(known.tiers, data.graph) };
+      case 'choices_changed':
+        return { ...known, choices: data.choices };
       default:
         return known;
     }

@@ -639,7 +639,8 @@ export interface Choice {
 }
 
 /**
- * The values that the installed torch allows for each switch.
+ * The values that the installed torch allows for each switch, and the
+ * executors.
  */
 export interface Choices {
   backends: string[];
@@ -648,6 +649,14 @@ export interface Choices {
   titles: Record<string, string>;
   groups: Record<string, string>;
   targets_off: string;
+  executors: string[];
+}
+
+/**
+ * The user has named executors or added a target.
+ */
+export interface ChoicesChanged {
+  choices: Choices;
 }
 
 /**
@@ -2542,6 +2551,7 @@ export interface StartStudies {
   studies: string[];
   variants: string[];
   options: Record<string, string[]>;
+  executor: string;
 }
 
 /**
@@ -2555,6 +2565,7 @@ export interface StartSweep {
   memory_gb: number | null;
   workers: number;
   seconds: number;
+  executor: string;
   resume: boolean;
 }
 
@@ -3256,4 +3267,5 @@ export interface Events {
   measured: Measured;
   sweep_changed: SweepChanged;
   tiers_changed: TiersChanged;
+  choices_changed: ChoicesChanged;
 }

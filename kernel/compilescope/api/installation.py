@@ -85,12 +85,13 @@ def configure(
 
     check_number("ahead_mb", ahead_mb, _MEGABYTES, zero=True, optional=True)
 
-    session()
+    current = session()
     from ..builds import pregenerated_code
     from ..processes.executors import name_executors
 
     if executors is not None:
         name_executors(executors)
+        current.note_choices()
     if ahead_mb is not None:
         pregenerated_code.limit(ahead_mb)
 

@@ -413,7 +413,9 @@ def add_target(name: str, *, like: str, **figures: Any) -> Device:
     """
     from ..session.lazy import session
 
-    session()
+    current = session()
     from ..targets import known_devices
 
-    return known_devices.add(name, like=like, **figures)
+    added = known_devices.add(name, like=like, **figures)
+    current.note_choices()
+    return added

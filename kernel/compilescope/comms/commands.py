@@ -15,6 +15,7 @@ from ..report.subjects.watching import WatchState
 from ..report.tiers import current as current_tiers
 from ..session import what_if as questions
 from ..session.session import Session
+from ..studies.context import StudyProcesses
 from ..torch_api.process.environment import environment
 from ..version import __version__
 from . import (
@@ -173,7 +174,11 @@ def get_measurement(session: Session, request: messages.GetMeasurement) -> messa
 def start_studies(session: Session, request: messages.StartStudies) -> messages.StartRunResult:
     """Queues closer looks at variants."""
     job = session.panel_jobs.study(
-        request.subject, request.studies, request.variants, request.options
+        request.subject,
+        request.studies,
+        request.variants,
+        request.options,
+        StudyProcesses(request.executor or None),
     )
     return messages.StartRunResult(job=report_without_texts.job(job), code=_code(job))
 

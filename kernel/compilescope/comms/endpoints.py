@@ -119,6 +119,9 @@ class Endpoints:
         elif kind == "sweep":
             for news in sweeps.changed_cells(self._session, subject):
                 self._clients.broadcast("sweep_changed", news)
+        elif kind == "choices":
+            choices = self._session.choices()
+            self._clients.broadcast("choices_changed", messages.ChoicesChanged(choices=choices))
         elif kind == "watch":
             state = self._session.watcher.state()
             self._clients.broadcast("watch_changed", messages.WatchChanged(watch=state))

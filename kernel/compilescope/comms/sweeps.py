@@ -44,7 +44,9 @@ def start(session: Session, request: messages.StartSweep) -> messages.SweepResul
         modes=inspection.modes,
     )
     sweep_plan.subject = inspection.report.subject
-    report, _ = session.sweep(sweep_plan, workers=max(1, request.workers))
+    report, _ = session.sweep(
+        sweep_plan, executor=request.executor or None, workers=max(1, request.workers)
+    )
     assert report.sweep is not None, "it has just begun"
     return messages.SweepResult(subject=request.subject, sweep=without_samples(report.sweep))
 

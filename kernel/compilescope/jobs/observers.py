@@ -12,8 +12,8 @@ _log = logging.getLogger(__name__)
 
 Observer = Callable[[str, str, Job | None, Collection[str] | None], None]
 """Called with the kind of change ("subjects", "offer", "report", "job", "watch",
-"measured" or "sweep"), the subject, the job, and for a report the variants whose texts may have
-changed; None: all."""
+"measured", "sweep" or "choices"), the subject, the job, and for a report the variants whose texts
+may have changed; None: all."""
 
 
 class Observers:

@@ -56,7 +56,7 @@ class Variant(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Choices(msgspec.Struct, frozen=True, kw_only=True):
-    """The values that the installed torch allows for each switch."""
+    """The values that the installed torch allows for each switch, and the executors."""
 
     backends: list[str] = []
     modes: list[str] = []
@@ -67,6 +67,8 @@ class Choices(msgspec.Struct, frozen=True, kw_only=True):
     """Target → the heading of its group: its vendor, or the kind of target."""
     targets_off: str = ""
     """Why no target can be chosen here; empty if one can."""
+    executors: list[str] = []
+    """The executors that the user has named, for sweeps and ways to deploy."""
 
 
 CUDA_GRAPHS = "CUDA graphs"

@@ -14,8 +14,9 @@ from ..jobs.jobs import Job, Jobs
 from ..jobs.runner import Work, carry_out_aside, is_aside, prepare
 from ..report.measurements.study_choice import StudyChoice
 from ..report.variant import Variant
+from ..studies.context import HERE, StudyProcesses
 from ..studies.options import Selected
-from ..studies.run import check_studies
+from ..studies.run import check_processes, check_studies
 from ..studies.table import options_of
 from ..targets import target_variants
 from .queued_work import check_options, check_seconds, requested_variants
@@ -134,21 +135,23 @@ class PanelJobs:
         studies: Sequence[str],
         variants: Sequence[str],
         options: Selected | None = None,
+        processes: StudyProcesses = HERE,
     ) -> Job:
         """Queues studies of variants, of all built ones if none is named.
 
         Raises
         ------
         CompilescopeError
-            The report lacks a named variant, or a study, an option or a selected name does not
-            exist.
+            The report lacks a named variant, or a study, an option, a selected name or an executor
+            does not exist.
         """
         check_studies(studies)
+        check_processes(studies, processes)
         inspection = self._subjects.callable(subject)
         requested = requested_variants(inspection, variants, "study")
         check_options(inspection, studies, options or {}, requested)
         selected = tuple((name, tuple(names)) for name, names in (options or {}).items())
-        work = Work(kind="study", studies=tuple(studies), options=selected)
+        work = Work(kind="study", studies=tuple(studies), options=selected, processes=processes)
         return self._queue(subject, variants, work)
 
     def choices(self, subject: str, study: str, variant: str) -> dict[str, list[StudyChoice]]:

@@ -16,6 +16,7 @@ from ..jobs.jobs import Job, Jobs
 from ..jobs.observers import Observer, Observers
 from ..jobs.runner import Work
 from ..jobs.watch_switch import Watcher
+from ..processes import executors
 from ..processes.executors import ExecutorChoice
 from ..progress.progress import Monitor, Progress
 from ..report import Problem, Report, SourceLine
@@ -311,7 +312,7 @@ class Session:
         self._notify("subjects", "")
 
     def choices(self) -> Choices:
-        """The values that the installed torch allows for each switch."""
+        """The values that the installed torch allows for each switch, and the executors."""
         off = known.unavailable()
         return Choices(
             backends=compile_variant.usual_backends(),
@@ -320,7 +321,12 @@ class Session:
             titles={} if off else known.titles(),
             groups={} if off else known.groups(),
             targets_off=off,
+            executors=executors.names(),
         )
+
+    def note_choices(self) -> None:
+        """Notifies the observers of other choices."""
+        self._notify("choices", "")
 
     def observe(self, observer: Observer) -> Callable[[], None]:
         """Calls an observer after changes; the result ends that."""

@@ -1,4 +1,5 @@
 import * as React from 'react';
+import type { IStudyOptions } from '../../interfaces/measuring';
 import { isKernelBusy } from '../../model/jobs';
 import { STUDIES, type StudyName } from '../../protocol/types';
 import type { VariantReport } from '../../protocol/types';
@@ -24,9 +25,9 @@ export interface IStudyProps {
   unbuilt?: string;
 
   /**
-   * What is selected with the study's options; all where there is none.
+   * What it does, and where; all of it on the kernel's machine if left out.
    */
-  selected?: Readonly<Record<string, readonly string[]>>;
+  options?: IStudyOptions;
 
   /**
    * Why it cannot be started, besides what the button knows; empty if it can.
@@ -83,8 +84,8 @@ export function StudyButton(props: IStudyProps): JSX.Element | null {
         title={trans.__('%1; takes %2.', summary, duration)}
         aria-describedby={why ? reason : undefined}
         onClick={() =>
-          void (props.selected
-            ? model.startStudies([study], built, props.selected)
+          void (props.options
+            ? model.startStudies([study], built, props.options)
             : model.startStudies([study], built))
         }
       >

@@ -17,6 +17,7 @@ export function signalsOf(model: ISubjectModel | null) {
         model.problemChanged,
         model.watchChanged,
         model.tiersChanged,
+        model.choicesChanged,
         model.compilationChanged
       ]
     : [];

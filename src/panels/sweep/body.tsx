@@ -6,6 +6,7 @@ import type { Sweep, VariantReport } from '../../protocol/types';
 import type { ISubjectModel } from '../../interfaces/subject';
 import type { Sort } from '../common';
 import { sorted, VirtualTable } from '../common';
+import { useRunOn } from '../common/runOn';
 import { Part } from '../common/study';
 import type { IViewContext } from '../views';
 import { columnsOf } from './columns';
@@ -46,6 +47,7 @@ export function SweepBody(props: {
   const { model, trans } = context;
   const { sweep, report } = model;
   const [form, setForm] = React.useState(() => firstForm(model.choices.modes));
+  const runOn = useRunOn(model.choices.executors);
   const [isTried, setTried] = React.useState(false);
   // Until the user says: open where there is nothing else to see.
   const [wish, setWish] = React.useState<boolean | null>(null);
@@ -61,6 +63,7 @@ export function SweepBody(props: {
         <SweepForm
           form={form}
           onChange={setForm}
+          runOn={runOn}
           plan={plan}
           duration={durationOf(plan.cells, form.seconds, sweep, variants)}
           modes={model.choices.modes}
@@ -81,7 +84,8 @@ export function SweepBody(props: {
               shapes: plan.shapes,
               timeout: form.timeout,
               seconds: form.seconds,
-              resume: form.resume
+              resume: form.resume,
+              executor: runOn.executor
             });
           }}
           onCancel={() => void model.cancelSweep()}
@@ -126,7 +130,7 @@ export function SweepBody(props: {
         ))}
         {sweep && <Cells sweep={sweep} rows={rows} context={context} />}
         {(model.isLive || deployed.length > 0) && (
-          <DeployPart variants={deployed} context={context} />
+          <DeployPart variants={deployed} runOn={runOn} context={context} />
         )}
       </div>
     </>

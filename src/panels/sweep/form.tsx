@@ -8,6 +8,8 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { formatRoughly } from '../../words/format';
 import { Check, Select } from '../common';
+import type { IRunOn } from '../common/runOn';
+import { RunOn } from '../common/runOn';
 import type { IForm, IPlan } from './plan';
 import { modesOf } from './plan';
 import { Shapes } from './shapes';
@@ -37,6 +39,7 @@ const LONG_SWEEP_S = 900;
 export function SweepForm(props: {
   form: IForm;
   onChange: (form: IForm) => void;
+  runOn: IRunOn;
   plan: IPlan;
 
   /**
@@ -130,6 +133,7 @@ export function SweepForm(props: {
           }))}
           onChange={value => set({ timeout: Number(value) })}
         />
+        <RunOn runOn={props.runOn} trans={trans} />
         <Check
           label={trans.__('reuse finished cells')}
           isOn={form.resume}

@@ -22,6 +22,7 @@ export class SweepView extends ReportView<readonly VariantReport[]> {
     model.sweepChanged.connect(this.refresh, this);
     model.problemChanged.connect(this.refresh, this);
     model.jobChanged.connect(this.update, this);
+    model.choicesChanged.connect(this.update, this);
   }
 
   protected override async load(): Promise<readonly VariantReport[]> {

@@ -16,7 +16,9 @@ import msgspec
 import psutil
 import pytest
 import torch
-from compilescope.processes import gpu_executor
+from compilescope.comms import commands, messages
+from compilescope.comms.messages import JobState
+from compilescope.processes import executors, gpu_executor
 from compilescope.progress.progress import Cancelled, Monitor, Progress
 from compilescope.report import VariantReport
 from compilescope.report.measurements.deployment import DeployWay
@@ -239,6 +241,28 @@ def test_an_executor_is_for_the_studies_that_take_it() -> None:
     request_study(session, report, ["deploy"], options=selected, processes=StudyProcesses(Losing()))
     assert report.variants[0].problems == []
     assert report.variants[0].ways[0].cold_s == 1.0
+
+
+def test_the_panel_chooses_an_executor_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(executors._named, "cluster", Losing())
+    session = Session()
+    report = session.inspect(scaled, X, variants={"python": cs.Variant()}, run=False)
+
+    def ask(executor: str) -> JobState:
+        asked = messages.StartStudies(
+            subject=report.subject.id,
+            studies=["deploy"],
+            options={"ways": [ways.EAGER]},
+            executor=executor,
+        )
+        return commands.start_studies(session, asked).job
+
+    with pytest.raises(cs.CompilescopeError, match="There is no executor 'clster'"):
+        ask("clster")
+    assert ask("cluster").kind == "study"
+    session.panel_jobs.run_pending()
+    (eager,) = report.variants[0].ways
+    assert eager.machine == "node7, cpu a processor"
 
 
 def test_the_worker_does_not_load_torch() -> None:

@@ -11,12 +11,15 @@ from typing import Any
 import compilescope as cs
 import pytest
 import torch
+from comm.base_comm import CommManager
+from compilescope.comms.endpoints import Endpoints
 from compilescope.processes import executors
 from compilescope.report import VariantReport
 from compilescope.session.requests import study as request_study
-from compilescope.session.session import Session
+from compilescope.session.session import Session, get_session
 from compilescope.studies.context import StudyProcesses
 
+from ..panel import connect
 from ..studying import study
 from . import subjects
 from .conftest import Sweep
@@ -59,6 +62,27 @@ def test_a_sweep_runs_on_an_executor_of_that_name(sweep: Sweep) -> None:
     assert cell.state == "done"
     assert cell.worker.endswith(f":{pid}")
     assert result.sweep.executor == "cluster"
+
+
+def test_the_panel_hears_of_names_and_sweeps_by_them(manager: CommManager) -> None:
+    session = get_session()
+    serving = Endpoints(session)
+    try:
+        requests, events = connect(manager)
+        assert requests.ask("hello")["result"]["choices"]["executors"] == []
+        cs.configure(executors={"cluster": futures.ThreadPoolExecutor(1)})
+        assert events.sent[-1]["event"] == "choices_changed"
+        assert events.sent[-1]["data"]["choices"]["executors"] == ["cluster"]
+        report = session.inspect(subjects.double, (X,), variants="python", run=False)
+        asked = {"subject": report.subject.id, "variants": [{"backend": None}]}
+        error = requests.ask("start_sweep", **asked, executor="clster")["error"]
+        assert error["what"] == "There is no executor 'clster'."
+        begun = requests.ask("start_sweep", **asked, executor="cluster")["result"]["sweep"]
+        assert begun["executor"] == "cluster"
+        requests.ask("cancel_sweep", subject=report.subject.id)
+    finally:
+        serving.close()
+        session.forget(report.subject.id)
 
 
 def test_a_name_stands_for_what_was_named_last() -> None:

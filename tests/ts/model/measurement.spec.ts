@@ -182,11 +182,14 @@ describe('The measurement of a model', () => {
   });
 
   it('studies are started as asked', async () => {
-    void model.startStudies(['deploy'], ['cpp'], { ways: ['eager'] });
+    void model.startStudies(['deploy'], ['cpp'], {
+      selected: { ways: ['eager'] },
+      executor: 'cluster'
+    });
     const asked = { subject: 'f', studies: ['deploy'], variants: ['cpp'] };
     expect(connection.log[connection.log.length - 1]).toEqual([
       'start_studies',
-      { ...asked, options: { ways: ['eager'] } }
+      { ...asked, options: { ways: ['eager'] }, executor: 'cluster' }
     ]);
     await connection.answer('start_studies', {
       job: job({ kind: 'study' }),

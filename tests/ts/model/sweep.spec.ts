@@ -1,6 +1,7 @@
 import { FileConnection } from '../../../src/model/file';
 import { SubjectModel } from '../../../src/model/subject';
 import { completeSweep } from '../../../src/model/sweep';
+import { NO_CHOICES } from '../../../src/model/variants';
 import type { Report, Sweep } from '../../../src/protocol/types';
 import {
   FakeConnection,
@@ -92,7 +93,8 @@ describe('The sweep of a model', () => {
       variants: [variant()],
       shapes: { small: 'x[:2]' },
       timeout: 60,
-      resume: false
+      resume: false,
+      executor: 'cluster'
     });
     await settle();
     push(sweep([done('cpp', 20, 5)]));
@@ -103,8 +105,22 @@ describe('The sweep of a model', () => {
       shapes: { small: 'x[:2]' },
       timeout_s: 60,
       seconds: 2,
-      resume: false
+      resume: false,
+      executor: 'cluster'
     });
+  });
+
+  it('may run on executors that the kernel has told of', () => {
+    connection.hello({ choices: { ...NO_CHOICES, executors: ['cluster'] } });
+    expect(model.choices.executors).toEqual(['cluster']);
+    const changed = jest.fn();
+    model.choicesChanged.connect(changed);
+    connection.event.emit({
+      event: 'choices_changed',
+      data: { choices: { ...NO_CHOICES, executors: ['other'] } }
+    });
+    expect(model.choices.executors).toEqual(['other']);
+    expect(changed).toHaveBeenCalledTimes(1);
   });
 
   it('stays as it was where another one cannot begin, and says why', async () => {

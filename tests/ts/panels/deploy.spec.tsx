@@ -30,14 +30,22 @@ describe('DeployPart', () => {
   afterEach(() => page.remove());
 
   const show = (variants: readonly VariantReport[] = []) =>
-    page.draw(<DeployPart variants={variants} context={contextOf(model)} />);
+    page.draw(
+      <DeployPart
+        variants={variants}
+        runOn={{ executors: [], executor: '', choose: jest.fn() }}
+        context={contextOf(model)}
+      />
+    );
 
   it('measures ways to deploy where it is asked for', () => {
     model.report = { ...report('f'), variants: [variantSummary('python')] };
     show();
     expect(page.text()).toContain('Wrappers, modes, blocks compiled once');
     page.click(page.button('Measure'));
-    expect(model.startStudies).toHaveBeenCalledWith(['deploy'], ['python']);
+    expect(model.startStudies).toHaveBeenCalledWith(['deploy'], ['python'], {
+      executor: ''
+    });
   });
 
   it('leaves the step of a running study to the strip above the view', () => {
@@ -84,7 +92,11 @@ describe('DeployPart', () => {
     expect(tick('reduce-overhead').title).toBe('Its CUDA graphs need a GPU.');
     expect(tick('reduce-overhead').querySelector('input')!.disabled).toBe(true);
     page.click(page.button('Measure'));
-    expect(model.startStudies).toHaveBeenLastCalledWith(['deploy'], ['python']);
+    expect(model.startStudies).toHaveBeenLastCalledWith(
+      ['deploy'],
+      ['python'],
+      { executor: '' }
+    );
     page.click(page.button('None'));
     expect(page.text()).toContain('Select at least one way.');
     page.click(tick('torch.compile').querySelector('input')!);
@@ -95,7 +107,7 @@ describe('DeployPart', () => {
     expect(model.startStudies).toHaveBeenLastCalledWith(
       ['deploy'],
       ['python'],
-      { ways: ['torch.compile'] }
+      { selected: { ways: ['torch.compile'] }, executor: '' }
     );
     page.click(page.button('All'));
     expect(state()).toContain('3 of 3 ways');

@@ -13,8 +13,9 @@ import type {
   Sweep,
   VariantReport
 } from '../../../src/protocol/types';
+import type { ISweepOptions } from '../../../src/interfaces/sweeping';
 import type { IChartTheme } from '../../../src/charts';
-import { variantSummary } from '../support/fakes';
+import { report, variantSummary } from '../support/fakes';
 import { speedup, timing } from '../support/measured';
 import { variantReport } from '../support/structs';
 import { cell, done, sweep } from '../support/swept';
@@ -175,7 +176,7 @@ class Model extends ViewModel {
   choices: Choices = { ...NO_CHOICES, modes: MODES };
   sweep: Sweep | null = null;
   sweepChanged = new Signal<this, void>(this);
-  startSweep = jest.fn(() => Promise.resolve());
+  startSweep = jest.fn((_: ISweepOptions) => Promise.resolve());
   cancelSweep = jest.fn(() => Promise.resolve());
 }
 
@@ -251,8 +252,44 @@ describe('SweepBody', () => {
       shapes: { 'as called': 'x', half: 'x[:2]' },
       timeout: 300,
       seconds: 2,
-      resume: false
+      resume: false,
+      executor: ''
     });
+  });
+
+  it('runs the sweep and the ways to deploy on the executor that is chosen', () => {
+    model.report = { ...report('f'), variants: [variantSummary('python')] };
+    const places = () =>
+      page
+        .all('label')
+        .filter(element => element.textContent?.startsWith('run on'))
+        .map(element => element.querySelector('select')!);
+    const executorOfSweep = () => {
+      page.click(page.button('Start'));
+      const [options] = model.startSweep.mock.lastCall!;
+      return options.executor;
+    };
+    show();
+    expect(places()).toEqual([]);
+    model.choices = { ...model.choices, executors: ['cluster'] };
+    show();
+    expect(
+      [...places()[0].options].map(({ value, text }) => [value, text])
+    ).toEqual([
+      ['', 'this machine'],
+      ['cluster', 'cluster']
+    ]);
+    page.choose(places()[0], 'cluster');
+    expect(executorOfSweep()).toBe('cluster');
+    page.click(page.button('Measure'));
+    expect(model.startStudies).toHaveBeenLastCalledWith(
+      ['deploy'],
+      ['python'],
+      { executor: 'cluster' }
+    );
+    model.choices = { ...model.choices, executors: ['other'] };
+    show();
+    expect(executorOfSweep()).toBe('');
   });
 
   it('warns of many cells', () => {

@@ -106,7 +106,8 @@ export function helloResult(change: Partial<HelloResult> = {}): HelloResult {
     choices: {
       backends: ['eager', 'inductor'],
       modes: ['default', 'max-autotune'],
-      targets: []
+      targets: [],
+      executors: []
     },
     subjects: [],
     job: null,

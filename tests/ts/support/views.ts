@@ -58,6 +58,7 @@ export class ViewModel {
   problemChanged = new Signal<this, void>(this);
   subjectsChanged = new Signal<this, void>(this);
   linkedChanged = new Signal<this, void>(this);
+  choicesChanged = new Signal<this, void>(this);
   requestedChanged = new Signal<this, void>(this);
 
   select = jest.fn((change: Partial<ISelection>) => {

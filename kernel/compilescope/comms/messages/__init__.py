@@ -44,6 +44,7 @@ from .measuring import Series as Series
 from .measuring import StartMeasure as StartMeasure
 from .outlines import ReportSummary as ReportSummary
 from .outlines import SubjectSummary as SubjectSummary
+from .pushes import ChoicesChanged as ChoicesChanged
 from .pushes import JobChanged as JobChanged
 from .pushes import Measured as Measured
 from .pushes import ReportChanged as ReportChanged
@@ -120,5 +121,6 @@ EVENTS: dict[str, type[Message]] = {
     "measured": Measured,
     "sweep_changed": SweepChanged,
     "tiers_changed": TiersChanged,
+    "choices_changed": ChoicesChanged,
 }
 """Event → its data."""

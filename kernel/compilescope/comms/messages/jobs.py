@@ -72,6 +72,8 @@ class StartStudies(Message):
     """All built variants, if none is named."""
     options: dict[str, list[str]] = {}
     """Name of an option of a study → the names that it selects; all, if it is left out."""
+    executor: str = ""
+    """As in `StartSweep`, for studies that take one."""
 
 
 class GetStudyChoices(Message):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...report import Sweep
 from ...report.subjects.watching import WatchState
+from ...report.variant import Choices
 from .envelopes import Message
 from .jobs import JobState
 from .measuring import Measurement
@@ -40,6 +41,12 @@ class WatchChanged(Message):
     """Watching started, ended or saw compilations; sent at most a few times a second."""
 
     watch: WatchState
+
+
+class ChoicesChanged(Message):
+    """The user has named executors or added a target."""
+
+    choices: Choices
 
 
 class Measured(Message):

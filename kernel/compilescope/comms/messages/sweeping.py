@@ -20,6 +20,8 @@ class StartSweep(Message):
     workers: int = 1
     seconds: float = 2.0
     """Seconds of measuring per cell."""
+    executor: str = ""
+    """The executor's name, of `Choices.executors`; empty: the kernel's machine."""
     resume: bool = True
     """Whether to reuse finished cells."""
 

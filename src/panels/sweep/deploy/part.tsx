@@ -5,6 +5,8 @@ import { Chart } from '../../../charts';
 import { isKernelBusy } from '../../../model/jobs';
 import type { VariantReport } from '../../../protocol/types';
 import { CodeBlock } from '../../common';
+import type { IRunOn } from '../../common/runOn';
+import { RunOn } from '../../common/runOn';
 import { StudyPart } from '../../common/study';
 import {
   estimateOf,
@@ -28,9 +30,10 @@ const CHART = 280;
  */
 export function DeployPart(props: {
   variants: readonly VariantReport[];
+  runOn: IRunOn;
   context: IViewContext;
 }): JSX.Element {
-  const { variants, context } = props;
+  const { variants, runOn, context } = props;
   const { model, trans } = context;
   const option = useStudyOption('deploy', 'ways', context);
   return (
@@ -42,14 +45,14 @@ export function DeployPart(props: {
         ({ name }) => name === model.variant
       )}
       unbuilt={trans.__('The selected variant does not run here.')}
-      selected={selectedOf(option)}
+      options={{ selected: selectedOf(option), executor: runOn.executor }}
       obstacle={
         option?.selected.size === 0 ? trans.__('Select at least one way.') : ''
       }
       context={context}
     >
       {option && !isKernelBusy(model.job) && (
-        <Selection option={option} trans={trans} />
+        <Selection option={option} runOn={runOn} trans={trans} />
       )}
       {variants.length === 0 ? (
         <p className="jp-Compilescope-hint">
@@ -72,13 +75,14 @@ export function DeployPart(props: {
 }
 
 /**
- * How many ways will be measured, how long that may take, and which they are.
+ * How many ways will be measured, how long that may take, where, and which they are.
  */
 function Selection(props: {
   option: IStudyOption;
+  runOn: IRunOn;
   trans: TranslationBundle;
 }): JSX.Element {
-  const { option, trans } = props;
+  const { option, runOn, trans } = props;
   const [isOpen, setOpen] = React.useState(false);
   const id = React.useId();
   const able = option.choices.filter(({ why }) => why === '').length;
@@ -101,6 +105,7 @@ function Selection(props: {
           {trans.__('%1 of %2 ways', option.selected.size, able)}
           {estimate && `, ${estimate}`}
         </span>
+        <RunOn runOn={runOn} trans={trans} />
       </div>
       <div id={id} hidden={!isOpen}>
         <StudyOptionForm study="deploy" option={option} trans={trans} />
