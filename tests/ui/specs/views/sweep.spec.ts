@@ -1,5 +1,5 @@
 import type { Locator } from '@playwright/test';
-import { openNotebook, runAll, MODEL } from '../../helpers/notebook';
+import { openNotebook, run, runAll, MODEL } from '../../helpers/notebook';
 import { SHARED, shutDown } from '../../helpers/shared';
 import {
   expectNames,
@@ -12,6 +12,11 @@ import { expect, test } from '../../helpers/test';
 
 test.afterAll(({ request }) => shutDown(request));
 
+const EXECUTOR = `import compilescope as cs
+from concurrent.futures import ThreadPoolExecutor
+
+cs.configure(executors={"two at a time": ThreadPoolExecutor(2)})`;
+
 /**
  * A time, on however slow a machine.
  */
@@ -19,7 +24,7 @@ const TIME = /\d [µm]s/;
 
 test('a sweep, from the form to the winner', async ({ page }) => {
   const notebook = `${SHARED}/sweep.ipynb`;
-  await openNotebook(page, SHARED, 'sweep.ipynb', MODEL);
+  await openNotebook(page, SHARED, 'sweep.ipynb', [...MODEL, EXECUTOR]);
   await runAll(page, MODEL.length);
   const view = await openView(page, 'sweep', 'Compare & deploy', notebook);
   const status = view.locator('.jp-Compilescope-statusLine');
@@ -95,6 +100,20 @@ test('a sweep, from the form to the winner', async ({ page }) => {
     await button('Start').click();
     await expect(status).toContainText('All 2 cells are done');
     await expect(status).toContainText('2 of 2 cells are reused');
+  });
+
+  await test.step('an executor that has a name runs the cells', async () => {
+    const place = toolbar.getByRole('combobox', { name: 'run on' });
+    await expect(place).toBeHidden();
+    await run(page, MODEL.length);
+    await place.selectOption('two at a time');
+    await picture(page, view, 'sweep-executor');
+    await view.getByRole('checkbox', { name: 'reuse finished' }).uncheck();
+    await seconds.selectOption('30');
+    await button('Start').click();
+    await expect(status).toContainText(/now python \(.*\), cpp \(/);
+    await button('Cancel').click();
+    await expect(status).toContainText('Canceled after 0 of 2 cells');
   });
 });
 
