@@ -182,8 +182,10 @@ def unfit(chosen: Chosen, cancelled: Callable[[], bool], again: str) -> Problem 
     error = future.exception()
     if error is None and future.result() != __version__:
         what = f"{UNFIT} has compilescope {future.result()}, and this process has {__version__}."
-    elif isinstance(error, ImportError):
-        what = f"{UNFIT} cannot import compilescope: {error}."
+    elif isinstance(error, ImportError) or _NO_PACKAGE in str(error):
+        # Some executors pass the exception on as text, after a traceback.
+        last = str(error).rstrip(" \n.").rpartition("\n")[2]
+        what = f"{UNFIT} cannot import compilescope: {last}."
     else:
         return None
     return Problem(
@@ -195,6 +197,7 @@ def unfit(chosen: Chosen, cancelled: Callable[[], bool], again: str) -> Problem 
     )
 
 
+_NO_PACKAGE = "No module named 'compilescope"
 _VERSION = "compilescope.version:__version__"
 """What a worker is asked."""
 
@@ -235,7 +238,8 @@ def not_taken(error: Exception, during: str, again: str, name: str = "") -> Prob
         remedy = f"Name an executor {that}: {_naming(name)}." if name else f"Give one {that}."
     else:
         what, why = f"{NOT_TAKEN}: {raised.splitlines()[0]}.", "Its submit raised this."
-        remedy = "Make executor.submit(len, ()).result() work first."
+        renewed = f" with an executor of this name: {_naming(name)}" if name else ""
+        remedy = f"Make executor.submit(len, ()).result() work first{renewed}."
     return Problem(severity="error", what=what, why=why, remedy=remedy)
 
 

@@ -37,17 +37,17 @@ def no_names() -> Iterator[None]:
 class Unfit(futures.Executor):
     """Its workers have another compilescope, or none; a task would never end."""
 
-    def __init__(self, version: str = "") -> None:
-        self.version = version
+    def __init__(self, answer: str | Exception) -> None:
+        self.answer = answer
 
     def submit(self, fn: Any, /, *args: Any, **_: Any) -> futures.Future[Any]:
         future: futures.Future[Any] = futures.Future()
         if args != (executors._VERSION,):
             return future
-        if self.version:
-            future.set_result(self.version)
+        if isinstance(self.answer, Exception):
+            future.set_exception(self.answer)
         else:
-            future.set_exception(ModuleNotFoundError("No module named 'compilescope'"))
+            future.set_result(self.answer)
         return future
 
 
@@ -147,7 +147,14 @@ def test_a_broken_executor_is_to_be_named_anew(sweep: Sweep) -> None:
 @pytest.mark.parametrize(
     ("executor", "what"),
     [
-        (Unfit(), "cannot import compilescope: No module named 'compilescope'."),
+        (
+            Unfit(ModuleNotFoundError("No module named 'compilescope'")),
+            "cannot import compilescope: No module named 'compilescope'.",
+        ),
+        (
+            Unfit(OSError("Traceback:\nModuleNotFoundError: No module named 'compilescope'\n")),
+            "cannot import compilescope: ModuleNotFoundError: No module named 'compilescope'.",
+        ),
         (Unfit("0.0.1"), f"has compilescope 0.0.1, and this process has {cs.__version__}."),
     ],
 )
