@@ -1,4 +1,4 @@
-"""A stride that is read from an index's coefficients is the one that torch computes."""
+"""The stride of a polynomial index is the one that torch computes."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import sympy
 import torch
+from compilescope.report.variant import Variant
 from compilescope.session.session import Session
 from compilescope.torch_api.inductor.equal_kernels import linear_strides, reuse
 from torch import nn
@@ -40,18 +41,38 @@ def test_strides_of_linear_indices_are_torchs_own() -> None:
             _same(index, variables[0], None, stride_at_vec_range)
 
 
+def test_strides_of_indices_with_dynamic_sizes_are_torchs_own() -> None:
+    from torch._inductor.sizevars import stride_at_vec_range
+    from torch.utils._sympy.functions import FloorDiv, ModularIndexing
+
+    x, d, indirect, size = _symbols()
+    half = FloorDiv(size - 1, 2)
+    padded = 64 * x * half**2 + 128 * x * half + 64 * x + 128 * d * half + 128 * d
+    for index in (
+        size * x + d,
+        size**2 * x + size * x + 3,
+        4 * x * indirect + size * indirect,
+        padded - 64 * half - 128,
+        padded + indirect + 64,
+        d * size + x * ModularIndexing(size, 2, 16),
+        sympy.Mul(2, x, 3, evaluate=False),
+        x**2,
+    ):
+        for variable in (x, d, indirect):
+            _same(index, variable, 16, stride_at_vec_range)
+            _same(index, variable, None, stride_at_vec_range)
+
+
 def test_torch_computes_the_stride_of_any_other_index() -> None:
     from torch.utils._sympy.functions import FloorDiv, ModularIndexing
 
     x, d, indirect, size = _symbols()
     others = (
-        size * x + d,
-        x**2,
         x / 2,
+        x**size,
         FloorDiv(x, 64) + x,
-        16 * ModularIndexing(d, 1, 64) + x,
+        16 * ModularIndexing(x, 1, 64) + d,
         sympy.Mul(2, x + indirect, evaluate=False),
-        sympy.Mul(2, x, 3, evaluate=False),
         0.5 * x,
         x >= 3,
     )
@@ -67,25 +88,39 @@ def test_torch_computes_the_stride_of_any_other_index() -> None:
 
 
 @pytest.mark.slow
-def test_no_stride_of_a_models_kernels_differs(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen = {"linear": 0, "other": 0}
+@pytest.mark.parametrize("dynamic", [None, True], ids=["static", "dynamic"])
+def test_no_stride_of_a_models_kernels_differs(
+    dynamic: bool | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    computed = linear_strides.stride_of
+    seen = {"torch": 0, "compilescope": 0}
 
     def compared(original: Any, index: Any, variable: Any, *rest: Any) -> Any:
         expected = original(index, variable, *rest)
-        stride = linear_strides.linear_stride(index, variable)
-        seen["other" if stride is None else "linear"] += 1
+        stride = computed(lambda *_: None, index, variable, *rest)
+        seen["torch" if stride is None else "compilescope"] += 1
         if stride is not None:
             assert (type(stride), stride) == (type(expected), expected), (index, variable, rest)
         return expected
 
     monkeypatch.setattr(reuse, "stride_of", compared)
-    model = nn.Sequential(Residual(8), nn.Flatten(2), nn.Softmax(1), nn.Linear(144, 5))
-    report = Session().inspect(model, (torch.randn(2, 8, 12, 12),), run=False, variants=["python"])
+    model = nn.Sequential(
+        nn.MaxPool2d(3, 2, 1), Residual(8), nn.Flatten(2), nn.Softmax(1), nn.Linear(36, 5)
+    )
+    report = Session().inspect(
+        model,
+        (torch.randn(2, 8, 12, 12),),
+        run=False,
+        variants={"python": Variant(dynamic=dynamic)},
+    )
     assert not report.variants[0].problems
-    assert seen["linear"]
+    assert seen["compilescope"]
 
 
 def _same(index: Any, variable: Any, width: int | None, original: Any) -> None:
+    def not_torch(*_: Any) -> Any:
+        raise AssertionError(f"torch is asked for the stride of {index} in {variable}.")
+
     expected = original(index, variable, width)
-    stride = linear_strides.linear_stride(index, variable)
+    stride = linear_strides.stride_of(not_torch, index, variable, width)
     assert (type(stride), stride) == (type(expected), expected), (index, variable)

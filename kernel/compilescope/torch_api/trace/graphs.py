@@ -22,6 +22,7 @@ from ...report import Node, SourceLine
 from ..process.patching import patched
 from .node_origins import NodesWithOrigins, recorded_origins
 from .printed_graphs import LastText
+from .printed_sizes import printed_once
 from .trace import is_users_own
 
 
@@ -70,7 +71,7 @@ def collecting(nodes: Nodes) -> Iterator[None]:
     """Adds the nodes of graphs that torch prints in this context to ``nodes``, keyed by text."""
     token = _collected.set(nodes)
     try:
-        with patched(GraphModule, "print_readable", _print_readable):
+        with printed_once(), patched(GraphModule, "print_readable", _print_readable):
             yield
     finally:
         _collected.reset(token)

@@ -86,6 +86,11 @@ def written_in_place() -> Call:
     return Call(steps, (torch.randn(32, 48), torch.zeros(48), torch.randn(48, 48)))
 
 
+def pooled() -> Call:
+    layers = nn.Conv2d(3, 8, 3, 2), nn.MaxPool2d(3, 2, 1), Residual(8), Residual(8)
+    return Call(nn.Sequential(*layers), (torch.randn(2, 3, 30, 30),))
+
+
 SUBJECTS: dict[str, tuple[Callable[[], Call], bool]] = {
     "a language model's step": (lambda: gpt(2, 0.1), False),
     "a language model's logits": (logits, False),
@@ -95,6 +100,7 @@ SUBJECTS: dict[str, tuple[Callable[[], Call], bool]] = {
     ),
     "many types": (many_types, False),
     "sizes that may change": (written_in_place, True),
+    "convolutions, sizes that may change": (pooled, True),
 }
 
 
