@@ -91,8 +91,10 @@ class CodeGeneration:
     def may_generate_elsewhere(self, variant: Variant) -> bool:
         """Whether `generate_elsewhere` may succeed for a variant that has no capture."""
         is_inductors = runs_here(variant) and generates(variant)
-        may_try = is_inductors and key_of(variant) not in self._for_kernel
-        return may_try and self._traceable() is not None
+        if not is_inductors or key_of(variant) in self._for_kernel:
+            return False
+        known = self._traceable()
+        return known is not None and local_sources.may_generate(known[1], variant)
 
     def generate_elsewhere(
         self, name: str, variant: Variant, monitor: Monitor
@@ -138,7 +140,7 @@ class CodeGeneration:
             return None
         self._drop_outdated()
         for variant, captured in self._captures.all():
-            if local_sources.may_generate(captured):
+            if local_sources.is_traceable(captured):
                 return variant, captured
         return None
 

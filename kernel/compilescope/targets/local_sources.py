@@ -4,6 +4,9 @@ The call is sent without the data of its tensors, so it cannot run there: Dynamo
 other process first captures a variant that the kernel has captured too. If its graphs, guards and
 settings are not the same, text by text, the objects there are not those of the kernel (a module was
 changed since it was imported, for example), and nothing that it generates is used.
+
+A call on the GPU goes to a process that does not see the GPU and emulates it, so it takes no memory
+there. What torch would have to run or time on the GPU is left to the kernel.
 """
 
 from __future__ import annotations
@@ -21,6 +24,9 @@ from ..report import Compilation, VariantReport
 from ..report.errors import CompilescopeError
 from ..report.variant import Variant
 from ..report.what_if import WhatIf
+from ..torch_api.dynamo import compile_variant
+from ..torch_api.inductor import without_gpu
+from . import known_devices
 from .local_sources_request import (
     KnownCall,
     LocalSourcesReply,
@@ -29,23 +35,43 @@ from .local_sources_request import (
     LocalWhatIfRequest,
 )
 from .target_variants import Shipment, pickled
+from .wire import Role
 from .worker_pool import shared_pool
 
 _PLAIN = (bool, int, float, complex, str, type(None), torch.dtype, torch.device)
 
 
-def may_generate(captured: Captured) -> bool:
-    """Whether a call with this capture can be traced without running: it is one graph on a CPU.
+def is_traceable(captured: Captured) -> bool:
+    """Whether a call with this capture can be traced without running.
 
-    Code beside the graph would run in the other process, on tensors without data.
+    It is one graph, on the CPU or the first GPU. Code beside the graph would run in the other
+    process, on tensors without data.
     """
     return (
         captured.problem is None
         and captured.off is None
         and len(captured.graphs) == 1
-        and captured.graphs[0].is_on_cpu
         and captured.graphs[0].is_whole_call
+        and _role(captured) is not None
     )
+
+
+def may_generate(captured: Captured, variant: Variant) -> bool:
+    """Whether the code of a variant of Inductor can be generated from the trace of such a call."""
+    if _role(captured) == "local":
+        return True
+    settings = compile_variant.settings_of(variant)
+    return not captured.context.copy().run(without_gpu.needs_gpu, settings)
+
+
+def _role(captured: Captured) -> Role | None:
+    """Which process generates code for the devices of a graph; None: only the kernel does."""
+    devices = captured.graphs[0].devices
+    if devices <= {"cpu"}:
+        return "local"
+    if devices <= {"cpu", "cuda:0"} and without_gpu.is_proven() and not known_devices.unavailable():
+        return "local_gpu"
+    return None
 
 
 def generate(
@@ -62,7 +88,7 @@ def generate(
     shipment
         The call.
     known
-        A variant, and the kernel's capture for it, of which `may_generate` is true.
+        A variant, and the kernel's capture for it, of which `is_traceable` is true.
     name, variant
         The requested variant.
 
@@ -73,7 +99,7 @@ def generate(
     """
     try:
         request = LocalSourcesRequest(known=_known_call(shipment, known, variant), name=name)
-        answer = _ask("local_sources", request, monitor)
+        answer = _ask("local_sources", request, known, monitor)
     except CompilescopeError:
         # Something cannot be pickled, or the process has ended. The kernel generates the code then,
         # and reports the call's own problems.
@@ -121,7 +147,8 @@ def what_if(
         compilations=[_guards_of(compilation) for compilation in variant.compilations],
         arguments=shipment.packed_arguments(args, kwargs),
     )
-    reply = msgspec.msgpack.decode(_ask("local_what_if", request, Monitor()), type=LocalWhatIfReply)
+    answer = _ask("local_what_if", request, known, Monitor())
+    reply = msgspec.msgpack.decode(answer, type=LocalWhatIfReply)
     if reply.answer is None:
         raise absent
     return reply.answer
@@ -136,9 +163,12 @@ def _known_call(shipment: Shipment, known: tuple[Variant, Captured], variant: Va
     )
 
 
-def _ask(kind: str, request: msgspec.Struct, monitor: Monitor) -> bytes:
-    payload = msgspec.msgpack.encode(request)
-    return shared_pool().ask("", kind, payload, monitor, role="local")
+def _ask(
+    kind: str, request: msgspec.Struct, known: tuple[Variant, Captured], monitor: Monitor
+) -> bytes:
+    role = _role(known[1])
+    assert role is not None, "the call is traceable"
+    return shared_pool().ask("", kind, msgspec.msgpack.encode(request), monitor, role=role)
 
 
 def _guards_of(compilation: Compilation) -> Compilation:

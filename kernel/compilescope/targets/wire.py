@@ -10,9 +10,10 @@ import msgspec
 from ..report.devices import Device
 from ..report.problem import Problem
 
-Role = Literal["compiler", "local", "interpreter"]
-"""compiler: it emulates a target. local: it generates code for this machine. interpreter: it runs
-Triton's kernels on the CPU."""
+Role = Literal["compiler", "local", "local_gpu", "interpreter"]
+"""compiler: it emulates a target. local: it generates code for this machine's CPU. local_gpu: it
+generates code for this machine's GPU, which is hidden from it. interpreter: it runs Triton's
+kernels on the CPU."""
 
 _LENGTH = struct.Struct(">Q")
 
@@ -22,7 +23,7 @@ class Enter(msgspec.Struct, tag=True, kw_only=True):
 
     role: Role
     device: Device | None = None
-    """The target of a compiler."""
+    """The target of a compiler, or this machine's GPU."""
 
 
 class Question(msgspec.Struct, tag=True, kw_only=True):

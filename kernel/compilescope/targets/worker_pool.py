@@ -66,7 +66,7 @@ class WorkerPool:
         """
         if role != "local" and (reason := known_devices.unavailable()):
             raise CompilescopeError("Nothing can be generated for a target here.", reason)
-        device = known_devices.find(target) if role == "compiler" else None
+        device = _emulated(target, role)
         question = Question(
             kind=kind,
             payload=payload,
@@ -155,6 +155,13 @@ class WorkerPool:
             if other_key != key and other.lock.acquire(blocking=False):
                 idle.append(self._workers.pop(other_key))
         return idle
+
+
+def _emulated(target: str, role: Role) -> Device | None:
+    """The GPU that a process emulates."""
+    if role == "compiler":
+        return known_devices.find(target)
+    return known_devices.this_device() if role == "local_gpu" else None
 
 
 _pool: WorkerPool | None = None

@@ -31,6 +31,7 @@ _TASKS: Mapping[Role, str] = {
     "compiler": "generate code",
     "interpreter": "check kernels",
     "local": "generate code",
+    "local_gpu": "generate code",
 }
 
 
@@ -48,7 +49,7 @@ class WorkerProcess:
     Parameters
     ----------
     device
-        What a compiler emulates.
+        What a process without a GPU emulates.
     caches
         Where torch's and Triton's caches of the process are.
     """
@@ -186,8 +187,10 @@ def _environment(role: Role, caches: Path) -> Mapping[str, str]:
     variables["PYTHONPATH"] = os.pathsep.join(runner.import_path(runner.search_path()))
     if role == "local":  # as in the kernel
         return variables
+    variables |= _HIDDEN
+    if role == "local_gpu":  # the code names files in the kernel's cache folders
+        return variables
     variables |= {
-        **_HIDDEN,
         "TORCHINDUCTOR_CACHE_DIR": str(caches),
         "TRITON_CACHE_DIR": str(caches / "triton"),
         # A pool of compile workers takes seconds to start and would build nothing.

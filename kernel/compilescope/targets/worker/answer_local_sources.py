@@ -7,6 +7,7 @@ from collections.abc import Callable
 import msgspec
 
 from ...builds import code_reports
+from ...report import VariantReport
 from ...report.variant import Variant
 from ..local_sources_request import LocalSourcesReply, LocalSourcesRequest
 from .known_call import captured_like
@@ -29,9 +30,18 @@ def answer(world: ThisMachine, payload: bytes, step: Callable[[str], None]) -> b
             on_step=step,
             coming=[],
         )
-        if report.stage == "failed":
-            return msgspec.msgpack.encode(reply)  # the kernel says why, with its own objects
+        # Of a failure the kernel says why, with its own objects; and it has the GPU.
+        if report.stage == "failed" or _is_unmeasured(report):
+            return msgspec.msgpack.encode(reply)
         reply.report = report
         # Its options may not be serializable; the kernel has them.
         reply.report.requested = Variant()
     return msgspec.msgpack.encode(reply)
+
+
+def _is_unmeasured(report: VariantReport) -> bool:
+    """Whether a rule decided what torch would have measured on the GPU."""
+    return any(
+        compilation.decisions or any(autotuning.skipped for autotuning in compilation.autotunings)
+        for compilation in report.compilations
+    )

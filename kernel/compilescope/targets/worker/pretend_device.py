@@ -26,8 +26,14 @@ class PretendDevice(World):
         self.target = target
 
     @classmethod
-    def enter(cls, device: Device) -> PretendDevice:
+    def enter(cls, device: Device, *, is_here: bool = False) -> PretendDevice:
         """Makes this process a world for ``device``, once, before Inductor is loaded.
+
+        Parameters
+        ----------
+        is_here
+            Whether it is this machine's GPU, and its code is used here: then torch's cache of what
+            it measured on the GPU counts.
 
         Raises
         ------
@@ -40,7 +46,7 @@ class PretendDevice(World):
         # Not before: it loads Inductor.
         from ...torch_api.targets import choices
 
-        choices.decide_by_rule(device.build)
+        choices.decide_by_rule(device.build, is_here=is_here)
         return cls(device, tensors.fake_mode())
 
     def device(self, name: str, *, moves: bool) -> torch.device:

@@ -83,6 +83,11 @@ class Worker:
             from .world import ThisMachine
 
             self._world = ThisMachine()
+        elif first.role == "local_gpu":
+            from .hidden_gpu import HiddenGpu
+
+            assert first.device is not None, "it emulates a device"
+            self._world = HiddenGpu.enter(first.device)
 
         # Loads torch, so the device must be emulated by now.
         from .reset import InitialState

@@ -15,6 +15,7 @@ from typing import Any
 import torch
 from torch import fx
 from torch._library.fake_class_registry import FakeScriptObject
+from torch.utils._pytree import tree_leaves
 
 
 @dataclasses.dataclass
@@ -67,6 +68,13 @@ class Capture:
         """Whether no input is on another device."""
         tensors = [value for value in self.inputs if isinstance(value, torch.Tensor)]
         return all(tensor.device.type == "cpu" for tensor in tensors)
+
+    @property
+    def devices(self) -> frozenset[str]:
+        """The devices of all tensors in the graph, such as ``cuda:0``."""
+        values = [node.meta.get("example_value") for node in self.graph.graph.nodes]
+        leaves = tree_leaves([self.inputs, values])
+        return frozenset(str(leaf.device) for leaf in leaves if isinstance(leaf, torch.Tensor))
 
 
 def tracked_fakes_of(fake_mode: Any) -> list[Any]:

@@ -1,7 +1,7 @@
 """What code depends on beside its graph: settings, and lowerings that are not torch's.
 
-Relies on ``torch._inductor.lowering`` (lowerings) and ``torch._inductor.decomposition``
-(decompositions).
+Relies on ``torch._inductor.lowering`` (lowerings), ``torch._inductor.decomposition``
+(decompositions) and ``torch._C._get_sdp_priority_order``.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import torch
 from torch._inductor import decomposition, lowering
 
 from ..process import portable_settings
@@ -34,6 +35,12 @@ def described() -> str:
             if not _module(function).startswith("torch.")
         )
     return "\n".join(parts)
+
+
+def attention_order() -> str:
+    """The order in which torch tries the implementations of attention."""
+    private: Any = torch._C
+    return str(list(private._get_sdp_priority_order()))
 
 
 def _is_place(value: Any) -> bool:

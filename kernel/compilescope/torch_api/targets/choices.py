@@ -25,9 +25,15 @@ from ..trace.spans import identity
 from ..trace.trace import Event, current_sink
 
 
-def decide_by_rule(build: Build) -> None:
-    """Keeps torch from measuring during compilation, for the rest of the process."""
-    _pad_nothing()
+def decide_by_rule(build: Build, *, is_here: bool = False) -> None:
+    """Keeps torch from measuring during compilation, for the rest of the process.
+
+    Parameters
+    ----------
+    is_here
+        Whether torch's cache has measurements of this device.
+    """
+    _pad_nothing(is_measured=is_here)
     _select_without_timings()
     _print_no_constants()
     from . import kernels  # imports Triton, which the rest of compilescope does not need
@@ -35,7 +41,7 @@ def decide_by_rule(build: Build) -> None:
     kernels.compile_without_running(build, _log_decision)
 
 
-def _pad_nothing() -> None:
+def _pad_nothing(*, is_measured: bool) -> None:
     from torch._inductor.fx_passes import pad_mm
 
     module: Any = pad_mm
@@ -47,6 +53,9 @@ def _pad_nothing() -> None:
         unmeasured = []
 
         def no(key: str) -> bool:
+            measured = cached(key) if is_measured else None
+            if measured is not None:
+                return bool(measured)
             unmeasured.append(key)
             return False
 

@@ -283,10 +283,9 @@ bool takes_cudnn(const sdp::sdp_params& call) {
 }
 
 // cuDNN comes first on Hopper and on Blackwell for data centers, where it is recent.
-void prefer_cudnn_once() {
-  static bool is_settled = false;
+void prefer_cudnn() {
   const bool is_large = target.major == 9 || target.major == 10;
-  if (!is_settled && is_large && target.cudnn > 91500 &&
+  if (is_large && target.cudnn > 91500 &&
       c10::utils::check_env("TORCH_CUDNN_SDPA_DEPRIORITIZED") != true) {
     at::globalContext().setSDPPriorityOrder(
         {static_cast<int64_t>(at::SDPBackend::cudnn_attention),
@@ -294,7 +293,6 @@ void prefer_cudnn_once() {
          static_cast<int64_t>(at::SDPBackend::efficient_attention),
          static_cast<int64_t>(at::SDPBackend::math)});
   }
-  is_settled = true;
 }
 
 int64_t choose_attention(
@@ -310,7 +308,6 @@ int64_t choose_attention(
   if (!sdp::has_only_dense_inputs(call)) {
     return static_cast<int64_t>(at::SDPBackend::math);
   }
-  prefer_cudnn_once();
   for (const auto backend : at::globalContext().sDPPriorityOrder()) {
     const bool is_taken = backend == at::SDPBackend::flash_attention ? takes_flash(call)
         : backend == at::SDPBackend::efficient_attention             ? takes_efficient(call)
@@ -358,4 +355,5 @@ extern "C" void compilescope_stand_in(int64_t major, int64_t minor, bool hip, in
   auto& there = const_cast<at::CUDAHooksInterface&>(at::detail::getCUDAHooks());
   *reinterpret_cast<void**>(&there) = *reinterpret_cast<void**>(&hooks);
   at::native::_fused_sdp_choice_stub.set_cuda_dispatch_ptr(&choose_attention);
+  prefer_cudnn();
 }

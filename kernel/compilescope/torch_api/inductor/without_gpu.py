@@ -1,0 +1,60 @@
+"""Whether a process that does not see the GPU can generate the code for it.
+
+Relies on Inductor's settings (`_USES_GPU`), of which some make torch run or time kernels while it
+generates code, and some make code depend on the values of weights.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+
+PROVEN = ("2.11",)
+"""The versions of torch in which the tests compare such code with the kernel's own."""
+
+_USES_GPU = (
+    "aot_inductor.use_runtime_constant_folding",
+    "autoheuristic_collect",
+    "benchmark_combo_kernel",
+    "benchmark_fusion",
+    "benchmark_kernel",
+    "coordinate_descent_tuning",
+    "cpp_wrapper",
+    "freezing",
+    "max_autotune",
+    "max_autotune_gemm",
+    "max_autotune_pointwise",
+    "reorder_for_compute_comm_overlap",
+    "runtime_estimations_mms_benchmark",
+    "triton.mix_order_reduction_autotune_split_size",
+    "triton.multi_kernel",
+)
+
+
+def is_proven() -> bool:
+    """Whether tests have compared such code for this version of torch, on CUDA."""
+    return torch.version.hip is None and torch.__version__.startswith(
+        tuple(f"{version}." for version in PROVEN)
+    )
+
+
+def needs_gpu(settings: Mapping[str, Any]) -> bool:
+    """Whether code generation with these settings of Inductor needs the GPU or values of weights.
+
+    Parameters
+    ----------
+    settings
+        Those that differ from the ones in force.
+
+    Examples
+    --------
+    >>> needs_gpu({}), needs_gpu({"max-autotune": True})
+    (False, True)
+    """
+    from torch._inductor import config
+
+    in_force: dict[str, Any] = config.get_config_copy()
+    changes = {name.replace("-", "_"): value for name, value in settings.items()}
+    return any({**in_force, **changes}.get(name) for name in _USES_GPU)
