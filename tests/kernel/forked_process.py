@@ -124,7 +124,7 @@ def _become_target(target: str) -> None:
 
     if (device := msgspec.json.decode(target, type=Device | None)) is not None:
         world = pretend_device.PretendDevice.enter(device)
-        pretend_device.PretendDevice.enter = lambda _: world  # type: ignore[method-assign,assignment]
+        pretend_device.PretendDevice.enter = lambda *_, **__: world  # type: ignore[method-assign,assignment]
     importlib.import_module("compilescope.targets.worker.reset")
     importlib.import_module("torch._inductor.compile_fx")
     gc.collect()
