@@ -21,7 +21,6 @@ pytestmark = [
 
 _KERNEL = r"""
 import json
-import re
 
 from compilescope.targets import known_devices
 from compilescope.targets.worker.pretend_device import PretendDevice
@@ -32,11 +31,11 @@ PretendDevice.enter(device)
 
 import compilescope as cs
 import torch
-from compilescope.analysis.text.wrapper_marks import without_number
 from compilescope.inspection.inspection import Inspection
 from compilescope.progress.progress import Monitor
 from compilescope.targets.worker_pool import shared_pool
 from compilescope.torch_api.inductor import without_gpu
+from tests.kernel.compared_texts import texts
 from torch._inductor.fx_passes import pad_mm
 
 known_devices.this_device = lambda: device
@@ -52,22 +51,6 @@ def inspected(fn, *args):
 
 def ask(inspection, variant):
     return inspection.generate_elsewhere({"flipped": variant}, Monitor())
-
-
-def texts(variant):
-    (compilation,) = variant.compilations
-    code = compilation.code
-    return {
-        "graphs": {
-            stage: re.sub(r"graph id: \d+", "", graph.text)
-            for stage, graph in compilation.graphs.items()
-        },
-        "wrappers": [without_number(wrapper.python) for wrapper in (code, code.backward)],
-        "kernels": [(kernel.name, kernel.source) for kernel in compilation.kernels],
-        "guards": [
-            re.sub(r", \d{5,}\)|___\d+'", "", guard.expression) for guard in compilation.guards
-        ],
-    }
 
 
 class Model(torch.nn.Module):
@@ -132,7 +115,12 @@ print(json.dumps(results))
 
 
 def test_calls_on_the_gpu_are_traced_without_it(tmp_path: Path) -> None:
-    environ = {**os.environ, "TORCHINDUCTOR_CACHE_DIR": str(tmp_path)}
+    root = str(Path(__file__).parents[3])
+    environ = {
+        **os.environ,
+        "TORCHINDUCTOR_CACHE_DIR": str(tmp_path),
+        "PYTHONPATH": os.pathsep.join([root, *filter(None, sys.path)]),
+    }
     done = subprocess.run(
         [sys.executable, "-c", _KERNEL], capture_output=True, text=True, env=environ
     )

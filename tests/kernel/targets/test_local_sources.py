@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import os
-import re
 import signal
 import sys
 import threading
@@ -15,10 +14,8 @@ from typing import Any
 import compilescope as cs
 import pytest
 import torch
-from compilescope.analysis.text.wrapper_marks import without_number
 from compilescope.inspection.inspection import Inspection
 from compilescope.progress.progress import Cancelled, Monitor
-from compilescope.report import VariantReport
 from compilescope.session.session import Session
 from compilescope.targets.worker.world import ThisMachine
 from compilescope.targets.worker_pool import shared_pool
@@ -27,6 +24,7 @@ from torch._inductor import lowering
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from .. import target_subjects as subjects
+from ..compared_texts import texts
 
 pytestmark = pytest.mark.slow
 
@@ -43,25 +41,6 @@ def inspected(fn: Callable[..., Any], args: Sequence[Any]) -> Inspection:
     inspection = Inspection(fn, args)
     inspection.sources.capture({"python": cs.Variant()}, Monitor())
     return inspection
-
-
-def texts(variant: VariantReport) -> dict[str, object]:
-    """All that torch generated, without ``id()`` of objects and torch's count of compilations."""
-    (compilation,) = variant.compilations
-    code = compilation.code
-    wrappers = [code.python, code.cpp, code.backward and code.backward.python]
-    return {
-        "graphs": {
-            stage: re.sub(r"graph id: \d+", "", graph.text)
-            for stage, graph in compilation.graphs.items()
-        },
-        "wrappers": [without_number(wrapper or "") for wrapper in wrappers],
-        "kernels": [(kernel.name, kernel.source) for kernel in compilation.kernels],
-        "guards": [re.sub(r", \d{5,}\)", "", guard.expression) for guard in compilation.guards],
-        "symbols": compilation.symbols,
-        "config": variant.config,
-        "problems": variant.problems,
-    }
 
 
 def nested(scale: float) -> Callable[[torch.Tensor], torch.Tensor]:
