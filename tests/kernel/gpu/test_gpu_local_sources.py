@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -80,7 +79,7 @@ def test_the_process_does_not_use_the_gpu() -> None:
     inspection = captured(Model().cuda(), (torch.randn(32, 64, device="cuda"),), cs.Variant())
     assert inspection.generate_elsewhere({NAME: DYNAMIC}, Monitor())
     files = Path(f"/proc/{shared_pool().pids()['local_gpu']}/fd")
-    opened = [os.readlink(file) for file in files.iterdir() if file.is_symlink()]
+    opened = [str(file.readlink()) for file in files.iterdir() if file.is_symlink()]
     assert not [file for file in opened if "nvidia" in file]
 
 
