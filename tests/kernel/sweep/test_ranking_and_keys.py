@@ -12,13 +12,12 @@ import pytest
 import torch
 from compilescope.analysis.overview.sweep_verdicts import is_candidate, latency_us
 from compilescope.analysis.settings.variant_code import code_of
-from compilescope.processes.executors import not_started
+from compilescope.processes.executors import lost, not_started
 from compilescope.processes.runner import Ended, Limits
 from compilescope.report import CompileTime, Problem, Timing
 from compilescope.report.measurements.sweeps import Sweep, SweepCell
 from compilescope.report.problem import FAULT
 from compilescope.sweep import cell_ids, ranking
-from compilescope.sweep.run import _lost_cell
 from compilescope.sweep.store import FILE, Store, StoredCell
 from compilescope.sweep.worker import CellTask, _unfinished
 from compilescope.torch_api.dynamo import compile_variant
@@ -193,8 +192,8 @@ def test_what_was_ended_is_tried_again_only_with_more() -> None:
     "problem",
     [
         not_started(OSError(28, "No space left on device"), "sweep again"),
-        _lost_cell(cell("a", None, 1.0), RuntimeError("broken")).problem,
-        _lost_cell(cell("a", None, 1.0), BrokenProcessPool("a child died")).problem,
+        lost(RuntimeError("broken"), "sweep again"),
+        lost(BrokenProcessPool("a child died"), "sweep again"),
         _unfinished(TASK, Ended(how="crashed", exit_code=-9)).problem,
     ],
     ids=["start", "lost", "broken", "killed"],
