@@ -7,7 +7,7 @@ import re
 from compilescope.analysis.text.wrapper_marks import without_number
 from compilescope.report import VariantReport
 
-_IN_EACH_PROCESS = re.compile(r", \d{5,}\)|(?<=__builtins_dict___)\d+")
+_IN_EACH_PROCESS = re.compile(r", \d{5,}\)|0x[0-9a-f]+|(?<=__builtins_dict___)\d+")
 """``id()`` of objects that a guard checks, and torch's count of globals that it added."""
 
 

@@ -20,6 +20,9 @@ _ATTENTION = "scaled_dot_product_attention"
 
 _ADDRESS = re.compile(r"0x[0-9a-f]+")
 
+_SET = re.compile(r"frozenset\(\{(.*?)\}\)")
+"""A set that a guard compares, whose order differs in each process."""
+
 
 def fingerprint(captured: Captured) -> str:
     """A digest that is equal for captures with the same graphs and guards, for equal settings."""
@@ -29,11 +32,16 @@ def fingerprint(captured: Captured) -> str:
     digest = hashlib.sha256()
     for record in captured.records:
         if record.name in _COMPARED:
-            text = _ADDED.sub(r"\1id", _ID.sub(r"\1id", str(record.payload)))
-            digest.update(f"{record.name} {_ADDRESS.sub('id', text)}\n".encode())
+            digest.update(f"{record.name} {_comparable(str(record.payload))}\n".encode())
     state = captured.context.copy().run(generation_state.described)
     # torch decides its order at the first call of an attention.
     if any(_ATTENTION in str(record.payload) for record in captured.records):
         state += generation_state.attention_order()
     digest.update(_ADDRESS.sub("id", state).encode())
     return digest.hexdigest()
+
+
+def _comparable(text: str) -> str:
+    """A text of torch's without what differs in each process."""
+    text = _ADDRESS.sub("id", _ADDED.sub(r"\1id", _ID.sub(r"\1id", text)))
+    return _SET.sub(lambda found: str(sorted(found[1].split(", "))), text)

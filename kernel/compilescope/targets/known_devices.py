@@ -174,7 +174,8 @@ def _this_device() -> Device:
     source = Source("torch's properties of the device", "")
     build = Build(**figures, blocks_per_multiprocessor=blocks, source=source)
     if specified is not None:
-        return msgspec.structs.replace(specified, target=THIS_GPU, build=build)
+        names = (properties.name,)  # the key of torch's caches
+        return msgspec.structs.replace(specified, target=THIS_GPU, torch_names=names, build=build)
     return Device(
         name=properties.name,
         target=THIS_GPU,

@@ -5,6 +5,9 @@ other process first captures a variant that the kernel has captured too. If its 
 settings are not the same, text by text, the objects there are not those of the kernel (a module was
 changed since it was imported, for example), and nothing that it generates is used.
 
+The garbage collector is off meanwhile: a search of all objects takes up to 0.6 s, in which cells
+wait.
+
 A call on the GPU goes to a process that does not see the GPU and emulates it, so it takes no memory
 there. What torch would have to run or time on the GPU is left to the kernel.
 """
@@ -19,6 +22,7 @@ import torch
 
 from ..builds.capture_fingerprint import fingerprint
 from ..builds.capture_graphs import Captured
+from ..measure.garbage_collection import gc_disabled
 from ..progress.progress import Monitor
 from ..report import Compilation, VariantReport
 from ..report.errors import CompilescopeError
@@ -104,7 +108,8 @@ def generate(
         # Something cannot be pickled, or the process has ended. The kernel generates the code then,
         # and reports the call's own problems.
         return None
-    report = msgspec.msgpack.decode(answer, type=LocalSourcesReply).report
+    with gc_disabled():
+        report = msgspec.msgpack.decode(answer, type=LocalSourcesReply).report
     if report is not None:
         report.requested = variant
     return report
@@ -156,11 +161,12 @@ def what_if(
 
 def _known_call(shipment: Shipment, known: tuple[Variant, Captured], variant: Variant) -> KnownCall:
     reference, captured = known
-    return KnownCall(
-        call=shipment.packed_now(),
-        variants=pickled((reference, variant)),
-        fingerprint=fingerprint(captured),
-    )
+    with gc_disabled():
+        return KnownCall(
+            call=shipment.packed_now(),
+            variants=pickled((reference, variant)),
+            fingerprint=fingerprint(captured),
+        )
 
 
 def _ask(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextvars
 import importlib
 import os
 import signal
@@ -14,6 +15,9 @@ from typing import Any
 import compilescope as cs
 import pytest
 import torch
+from compilescope.builds.capture_fingerprint import fingerprint
+from compilescope.builds.capture_graphs import Captured
+from compilescope.capture.records import Record
 from compilescope.inspection.inspection import Inspection
 from compilescope.progress.progress import Cancelled, Monitor
 from compilescope.session.session import Session
@@ -122,6 +126,28 @@ def test_a_lowering_of_the_user_stays_in_the_kernel(monkeypatch: pytest.MonkeyPa
     cosine = lowering.lowerings[torch.ops.aten.cos.default]
     monkeypatch.setitem(lowering.lowerings, sine, lambda x: cosine(x))
     assert not inspection.sources.generate_elsewhere({NAME: DYNAMIC}, Monitor())
+
+
+def test_sets_in_guards_have_no_order() -> None:
+    digests = {
+        fingerprint(
+            Captured(
+                records=[
+                    Record(
+                        event="dynamo_cpp_guards_str",
+                        metadata={},
+                        payload=f"KINDS == {kinds}  # fn",
+                    )
+                ],
+                context=contextvars.copy_context(),
+            )
+        )
+        for kinds in (
+            "frozenset({<class 'list'>, <function namedtuple at 0x7f00>})",
+            "frozenset({<function namedtuple at 0x7e00>, <class 'list'>})",
+        )
+    }
+    assert len(digests) == 1
 
 
 def test_the_value_of_a_number_is_known_there() -> None:
