@@ -40,7 +40,7 @@ def comparable(report: Any) -> dict[str, Any]:
 
 def captured(fn: Callable[..., Any], args: tuple[Any, ...], variant: cs.Variant) -> Inspection:
     inspection = Inspection(fn, args)
-    inspection.capture({"reference": variant}, Monitor())
+    inspection.sources.capture({"reference": variant}, Monitor())
     return inspection
 
 
@@ -54,12 +54,12 @@ def test_another_process_generates_the_code_that_the_kernel_would(subject: str) 
     inspection = captured(case.fn, case.args, case.variant)
     # So that nothing but the capture differs, and none is needed twice.
     flipped = msgspec.structs.replace(case.variant, dynamic=True)
-    if not inspection.may_generate_elsewhere(flipped):
+    if not inspection.sources.may_generate_elsewhere(flipped):
         pytest.skip("stays in the kernel")
-    if not inspection.generate_elsewhere({NAME: flipped}, Monitor()):
+    if not inspection.sources.generate_elsewhere({NAME: flipped}, Monitor()):
         pytest.skip("is left to the kernel")
     elsewhere = comparable(inspection.report.variant(NAME))
-    inspection.capture({NAME: flipped}, Monitor())
+    inspection.sources.capture({NAME: flipped}, Monitor())
     here = comparable(inspection._generation.sources(NAME, flipped))
     for part in here:
         assert elsewhere[part] == here[part]
@@ -77,7 +77,7 @@ class Model(torch.nn.Module):
 
 def test_the_process_does_not_use_the_gpu() -> None:
     inspection = captured(Model().cuda(), (torch.randn(32, 64, device="cuda"),), cs.Variant())
-    assert inspection.generate_elsewhere({NAME: DYNAMIC}, Monitor())
+    assert inspection.sources.generate_elsewhere({NAME: DYNAMIC}, Monitor())
     files = Path(f"/proc/{shared_pool().pids()['local_gpu']}/fd")
     opened = [str(file.readlink()) for file in files.iterdir() if file.is_symlink()]
     assert not [file for file in opened if "nvidia" in file]

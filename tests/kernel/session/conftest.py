@@ -9,4 +9,4 @@ from compilescope.targets import local_sources
 @pytest.fixture
 def captured_in_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every new capture calls the subject, as that of a call with graph breaks does."""
-    monkeypatch.setattr(local_sources, "may_generate", lambda _: False)
+    monkeypatch.setattr(local_sources, "is_traceable", lambda _: False)

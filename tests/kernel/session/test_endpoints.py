@@ -40,8 +40,20 @@ def timing(median: float, calls: int, ratio: float | None = None) -> Timing:
     return timed
 
 
+class Uncaptured:
+    """Stands in for the sources of an inspection whose new variants call the subject."""
+
+    def may_generate_elsewhere(self, _: cs.Variant) -> bool:
+        return False
+
+    def has_capture(self, _: cs.Variant) -> bool:
+        return False
+
+
 class BuiltVariants:
     """Stands in for an inspection: a report that is there."""
+
+    sources = Uncaptured()
 
     def __init__(self, stored: Report) -> None:
         self.report = stored
@@ -60,12 +72,6 @@ class BuiltVariants:
             StudyChoice(name="torch.compile", estimate_s=12.5),
             StudyChoice(name="AOTInductor", why="It takes a module."),
         ]
-
-    def may_generate_elsewhere(self, _: cs.Variant) -> bool:
-        return False
-
-    def has_capture(self, variant: cs.Variant) -> bool:
-        return False
 
     def what_if(self, variant: str, text: str, names: dict[str, Any]) -> WhatIf:
         guard = self.report.compilation("0/0", variant).guards[0]

@@ -45,12 +45,12 @@ DYNAMIC = cs.Variant(dynamic=True)
 
 def inspected(fn, *args):
     inspection = Inspection(fn, args)
-    inspection.capture({"python": cs.Variant()}, Monitor())
+    inspection.sources.capture({"python": cs.Variant()}, Monitor())
     return inspection
 
 
 def ask(inspection, variant):
-    return inspection.generate_elsewhere({"flipped": variant}, Monitor())
+    return inspection.sources.generate_elsewhere({"flipped": variant}, Monitor())
 
 
 class Model(torch.nn.Module):
@@ -74,7 +74,7 @@ x = torch.zeros(32, 64, device="cuda")
 inspection = inspected(loss, x, Model().to("cuda"))
 assert ask(inspection, DYNAMIC)
 elsewhere = texts(inspection.report.variant("flipped"))
-inspection.capture({"flipped": DYNAMIC}, Monitor())
+inspection.sources.capture({"flipped": DYNAMIC}, Monitor())
 here = texts(inspection._generation.sources("flipped", DYNAMIC))
 results = {
     "same": {name: elsewhere[name] == here[name] for name in here},
@@ -89,7 +89,7 @@ results["what if"] = [
     for rows in (3, 1)
 ]
 results["left to the kernel"] = [
-    not other.may_generate_elsewhere(variant)
+    not other.sources.may_generate_elsewhere(variant)
     for variant in (
         cs.Variant(dynamic=True, cpp_wrapper=True),
         cs.Variant(dynamic=True, mode="max-autotune"),
