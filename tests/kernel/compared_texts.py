@@ -5,14 +5,12 @@ from __future__ import annotations
 import re
 
 from compilescope.analysis.text.wrapper_marks import without_number
+from compilescope.builds.capture_fingerprint import comparable
 from compilescope.report import VariantReport
-
-_IN_EACH_PROCESS = re.compile(r", \d{5,}\)|0x[0-9a-f]+|(?<=__builtins_dict___)\d+")
-"""``id()`` of objects that a guard checks, and torch's count of globals that it added."""
 
 
 def texts(variant: VariantReport) -> dict[str, object]:
-    """All that torch generated, without ``id()`` of objects and torch's counts."""
+    """All that torch generated, without what differs in each process."""
     (compilation,) = variant.compilations
     code = compilation.code
     wrappers = [code.python, code.cpp, code.backward and code.backward.python]
@@ -23,7 +21,7 @@ def texts(variant: VariantReport) -> dict[str, object]:
         },
         "wrappers": [without_number(wrapper or "") for wrapper in wrappers],
         "kernels": [(kernel.name, kernel.source) for kernel in compilation.kernels],
-        "guards": [_IN_EACH_PROCESS.sub("", guard.expression) for guard in compilation.guards],
+        "guards": [comparable(guard.expression) for guard in compilation.guards],
         "symbols": compilation.symbols,
         "config": variant.config,
         "problems": variant.problems,

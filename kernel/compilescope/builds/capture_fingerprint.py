@@ -32,7 +32,7 @@ def fingerprint(captured: Captured) -> str:
     digest = hashlib.sha256()
     for record in captured.records:
         if record.name in _COMPARED:
-            digest.update(f"{record.name} {_comparable(str(record.payload))}\n".encode())
+            digest.update(f"{record.name} {comparable(str(record.payload))}\n".encode())
     state = captured.context.copy().run(generation_state.described)
     # torch decides its order at the first call of an attention.
     if any(_ATTENTION in str(record.payload) for record in captured.records):
@@ -41,7 +41,13 @@ def fingerprint(captured: Captured) -> str:
     return digest.hexdigest()
 
 
-def _comparable(text: str) -> str:
-    """A text of torch's without what differs in each process."""
+def comparable(text: str) -> str:
+    """A graph or guards as torch prints them, without what differs in each process.
+
+    Examples
+    --------
+    >>> comparable("KINDS == frozenset({2, 1})"), comparable("<function f at 0x7f1c>")
+    ("KINDS == ['1', '2']", '<function f at id>')
+    """
     text = _ADDRESS.sub("id", _ADDED.sub(r"\1id", _ID.sub(r"\1id", text)))
     return _SET.sub(lambda found: str(sorted(found[1].split(", "))), text)

@@ -96,6 +96,9 @@ results["left to the kernel"] = [
         cs.Variant(dynamic=True, options={"coordinate_descent_tuning": True}),
     )
 ]
+heads = torch.zeros(2, 4, 64, 32, device="cuda")
+attention = inspected(torch.nn.functional.scaled_dot_product_attention, heads, heads, heads)
+results["sizes of heads"] = ask(attention, DYNAMIC)
 # torch measures whether padding such a product pays.
 keys = []
 key_of = pad_mm.should_pad_bench_key
@@ -132,6 +135,7 @@ def test_calls_on_the_gpu_are_traced_without_it(tmp_path: Path) -> None:
     assert results["processes"] == ["local_gpu"]
     assert results["what if"] == ["reuse", "recompile"]
     assert results["left to the kernel"] == [True, True, True]
+    assert not results["sizes of heads"], "the GPU's own checks constrain them"
     assert not results["unmeasured"], "a rule decided what torch measures"
     assert results["measured"]
     assert results["padded"]

@@ -9,6 +9,7 @@ import msgspec
 from ...builds import code_reports
 from ...report import VariantReport
 from ...report.variant import Variant
+from ...torch_api.inductor import without_gpu
 from ..local_sources_request import LocalSourcesReply, LocalSourcesRequest
 from .known_call import captured_like
 from .world import ThisMachine
@@ -21,6 +22,9 @@ def answer(world: ThisMachine, payload: bytes, step: Callable[[str], None]) -> b
     captured = captured_like(world, request.known, step)
     if captured is not None:
         variant, captured_call = captured
+        (graph,) = captured_call.captured.graphs
+        if not graph.is_on_cpu and without_gpu.chooses_attention_by_size(graph.graph):
+            return msgspec.msgpack.encode(reply)
         step("generating code")
         report = code_reports.generated(
             captured_call.captured,

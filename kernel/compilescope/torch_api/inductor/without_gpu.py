@@ -10,6 +10,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import torch
+from torch import fx
+
+_ATTENTION = torch.nn.functional.scaled_dot_product_attention
 
 PROVEN = ("2.11",)
 """The versions of torch in which the tests compare such code with the kernel's own."""
@@ -38,6 +41,38 @@ def is_proven() -> bool:
     return torch.version.hip is None and torch.__version__.startswith(
         tuple(f"{version}." for version in PROVEN)
     )
+
+
+def chooses_attention_by_size(graph: fx.GraphModule) -> bool:
+    """Whether torch's choice of an attention kernel constrains dynamic sizes of the graph.
+
+    The emulated GPU makes the same choice, but with other guards on such sizes: those of a head,
+    and of a mask.
+
+    Parameters
+    ----------
+    graph
+        As Dynamo captured it.
+    """
+    for part in graph.modules():
+        for node in part.graph.nodes if isinstance(part, fx.GraphModule) else ():
+            if node.op == "call_function" and node.target is _ATTENTION:
+                *heads, mask = _attended(node)
+                sizes = [*(tensor.shape[-1] for tensor in heads if tensor is not None)]
+                sizes += [] if mask is None else [*mask.shape]
+                if any(isinstance(size, torch.SymInt) for size in sizes):
+                    return True
+    return False
+
+
+def _attended(node: fx.Node) -> list[torch.Tensor | None]:
+    """The query, key, value and mask of a call; None for what it does not pass."""
+    names = ("query", "key", "value", "attn_mask")
+    passed = [*node.args[: len(names)], *map(node.kwargs.get, names[len(node.args) :])]
+    values = [
+        each.meta.get("example_value") if isinstance(each, fx.Node) else None for each in passed
+    ]
+    return [value if isinstance(value, torch.Tensor) else None for value in values]
 
 
 def needs_gpu(settings: Mapping[str, Any]) -> bool:
