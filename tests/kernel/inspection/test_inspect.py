@@ -436,6 +436,25 @@ def test_floats_that_may_change_keep_their_symbol_or_are_made_constant() -> None
         assert all(variant.compilations[0].kernels for variant in report.variants)
 
 
+class Gated(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = torch.nn.Linear(4, 4)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = self.linear(x)
+        if x.mean().item() > 10:
+            x = x + 1
+        return x.relu()
+
+
+def test_a_float_that_only_a_comparison_needs_is_made_constant() -> None:
+    """The code behind the second block's break is traced with a float that may change."""
+    report = sources(Call(torch.nn.Sequential(Gated(), Gated()), (torch.randn(2, 4),)))
+    variant = report.variants[0]
+    assert (variant.stage, variant.problems) == ("sources", [])
+
+
 def test_a_capture_with_a_float_that_may_change_generates_no_code() -> None:
     def fn(x: torch.Tensor, by: float) -> torch.Tensor:
         return (x * by).sin()

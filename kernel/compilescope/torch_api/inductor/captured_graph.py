@@ -1,7 +1,9 @@
 """A graph as Dynamo captured it, with everything needed to compile it again.
 
 Relies on ``torch._library.fake_class_registry.FakeScriptObject``, the memo of a fake tensor's item
-(``item_memo``), and on AOTAutograd's behavior at a graph's first backward
+(``item_memo``), ``torch._dynamo.symbolic_convert.TensorifyState``, the types of symbols
+(``torch.utils._sympy.symbol``) and their values (``ShapeEnv.backed_var_to_val``, in some versions
+``var_to_val``), and on AOTAutograd's behavior at a graph's first backward
 (``_get_current_graph_task_keep_graph``); the same from 2.11 to 2.15.
 """
 
@@ -14,8 +16,10 @@ from typing import Any
 
 import torch
 from torch import fx
+from torch._dynamo.symbolic_convert import TensorifyState
 from torch._library.fake_class_registry import FakeScriptObject
 from torch.utils._pytree import tree_leaves
+from torch.utils._sympy.symbol import SymT, symbol_is_type
 
 
 @dataclasses.dataclass
@@ -95,6 +99,24 @@ def fake_of(example: Any, value: Any, mode: Any) -> Any:
         fake: Any = torch.empty((), dtype=example.dtype)
     fake.item_memo = number
     return fake
+
+
+def undecided_floats(fake_mode: Any) -> list[str]:
+    """The symbols of floats that torch may yet replace with constants.
+
+    One that Dynamo needed only for a comparison is not an input of the graph: ``if x.item() > 0``.
+    """
+    return [
+        str(symbol)
+        for symbol in symbol_values(fake_mode.shape_env)
+        if symbol_is_type(symbol, SymT.FLOAT) and not TensorifyState.should_specialize(str(symbol))
+    ]
+
+
+def symbol_values(shape_env: Any) -> dict[Any, Any]:
+    """The values that symbols of sizes and numbers have in the example."""
+    values = getattr(shape_env, "backed_var_to_val", None)
+    return getattr(shape_env, "var_to_val", {}) if values is None else values
 
 
 def number_of(fake: Any) -> torch.SymFloat | None:

@@ -40,6 +40,7 @@ from .captured_graph import (
     number_of,
     tensor_with_value,
     tracked_fakes_of,
+    undecided_floats,
 )
 from .equal_kernels import EqualKernels
 from .output_code import log_output_code
@@ -153,7 +154,7 @@ class CapturingBackend:
             tracked_fakes=tracked_fakes_of(context.fake_mode),
             is_whole_call=needed_run.is_whole_call(graph),
         )
-        if any(number_of(fake) is not None for fake in fakes):
+        if undecided_floats(capture.fake_mode):
             _settle_floats(capture)
         self._captured(capture)
         return fakes

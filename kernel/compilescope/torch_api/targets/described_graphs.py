@@ -4,9 +4,8 @@ The description has the post-grad graph, its wrapper, and the node that each buf
 holds. Symbolic sizes become the numbers that torch compiled with. It contains none of the user's
 tensors, because a target has none.
 
-Relies on ``torch._inductor.graph.GraphLowering`` (codegen, module, buffers, constants), on
-``origin_node`` and ``origins`` of Inductor's buffers, and on the values that a shape environment
-keeps (``backed_var_to_val``, before 2.12 ``var_to_val``).
+Relies on ``torch._inductor.graph.GraphLowering`` (codegen, module, buffers, constants), and on
+``origin_node`` and ``origins`` of Inductor's buffers.
 """
 
 from __future__ import annotations
@@ -20,6 +19,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import fx
 
+from ..inductor.captured_graph import symbol_values
 from ..process.patching import patched
 
 MAX_CONSTANT_ELEMENTS = 1 << 16
@@ -157,8 +157,7 @@ class _Values:
     """Replaces symbolic sizes by numbers."""
 
     def __init__(self, shape_env: Any) -> None:
-        values = getattr(shape_env, "backed_var_to_val", None)
-        self._values = getattr(shape_env, "var_to_val", {}) if values is None else values
+        self._values = symbol_values(shape_env)
 
     def number(self, size: Any) -> Any:
         if isinstance(size, (bool, int, float)):
