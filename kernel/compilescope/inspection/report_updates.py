@@ -14,7 +14,7 @@ from ..analysis.guards.reasons.recompile_words import add_causes
 from ..analysis.kernels.modules import link_to_call
 from ..analysis.overview.bounds import add_words
 from ..analysis.overview.limit_verdict import verdict
-from ..analysis.problems.distinct_breaks import distinct_breaks
+from ..analysis.problems.distinct_breaks import distinct_breaks, share_break_costs
 from ..analysis.wrapper.launch_pairs import pair
 from ..analysis.wrapper.steps import find_steps
 from ..builds.built_variants import COMPILES_NOTHING, EAGER, MAX_BUILDS
@@ -62,6 +62,7 @@ def put(report: Report, result: VariantReport, order: Sequence[str] = ()) -> set
             break
     else:
         variants.insert(_place(variants, result.name, order), result)
+    share_break_costs(report)
     rekeyed = _pair(report, result)
     note_changes(report, result.name)
     report.files |= notebook_cells.cells(result.compilations)

@@ -31,7 +31,8 @@ above, registers them here."""
 
 completing: dict[str, Callable[[Any], None]] = ProvidedFunctions()
 """The functions that fill in fields that a file of an earlier version lacks: the "conditions" of a
-compilation and the "causes" of its recompile, the "breaks" of a variant, the "outcomes" of a trace,
+compilation and the "causes" of its recompile, the "breaks" of a variant and the
+"break_costs" of a report, the "outcomes" of a trace,
 the words for its "cold" settings, for its "launches", for the "checks" of its kernels and what it
 is "bound" by, the "times" of its phases, the "tiles" of its kernels, for a "rank", the "verdicts"
 of a sweep. The analysis registers them here."""

@@ -33,7 +33,8 @@ class DistinctBreak(Struct):
     count: int = 1
     wasted_us: float | None = None
     """Its cost: the compile time of the attempts that it ended, of which nothing was used (µs).
-    Those of recompiles are left out: their time is the recompiles' cost. None if there are none."""
+    Those of recompiles are left out: their time is the recompiles' cost. The least of all variants
+    that have the break. None if there are none."""
     after_us: float | None = None
     """Compile time of the code after it (µs), without recompiles. It is not a cost of the break:
     without the break, that code is compiled together with the code before it."""

@@ -17,7 +17,7 @@ from ..analysis.overview.sweep_status import add_sweep_words
 from ..analysis.packages.package_words import complete_package
 from ..analysis.phases.cold import add_words
 from ..analysis.phases.compile_time import complete_times
-from ..analysis.problems.distinct_breaks import complete_breaks
+from ..analysis.problems.distinct_breaks import complete_breaks, share_break_costs
 from ..analysis.settings.cuda_graph_words import add_graph_words
 from ..analysis.target.check_words import add_check_words
 from ..report import completing, concluding, renderers
@@ -35,6 +35,7 @@ concluding.update(overview=overview, contents=contents)
 completing.update(
     backends=add_backend_words,
     bound=bounds.add_words,
+    break_costs=share_break_costs,
     breaks=complete_breaks,
     causes=add_causes,
     checks=add_check_words,

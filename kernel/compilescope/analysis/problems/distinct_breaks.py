@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 
-from ...report import Break, Compilation, DistinctBreak, VariantReport
+from ...report import Break, Compilation, DistinctBreak, Report, VariantReport
 from ...report.break_advice import advice_lines
 from ...report.resumed import plain_function, resumed_at
 from .breaks import break_key, line_of, skips_frame
@@ -77,6 +77,23 @@ def complete_breaks(variant: VariantReport) -> None:
                 graph_break.advice = advice_lines(graph_break.cause)
     elif any(compilation.breaks for compilation in variant.compilations):
         variant.breaks = distinct_breaks(variant.compilations)
+
+
+def share_break_costs(report: Report) -> None:
+    """Give a break the same cost in all variants: the least that was measured (`wasted_us`).
+
+    The first variant's attempts also load what torch needs later, which no break wastes.
+    """
+    least: dict[_Key, float] = {}
+    for variant in report.variants:
+        for graph_break in variant.breaks:
+            if graph_break.wasted_us:
+                key = break_key(graph_break.cause)
+                least[key] = min(graph_break.wasted_us, least.get(key, graph_break.wasted_us))
+    for variant in report.variants:
+        for graph_break in variant.breaks:
+            if graph_break.wasted_us:
+                graph_break.wasted_us = least[break_key(graph_break.cause)]
 
 
 def _complete_times(variant: VariantReport) -> None:

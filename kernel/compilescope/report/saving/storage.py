@@ -142,6 +142,7 @@ def complete(report: Report) -> None:
         completing["package"](variant)
         completing["times"](variant)
         completing["bound"](variant)
+    completing["break_costs"](report)
     for graph in report.tiers:
         if not graph.lines:
             completing["tiers"](graph)

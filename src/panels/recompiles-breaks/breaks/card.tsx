@@ -44,7 +44,7 @@ export function BreakCard(props: {
           <Badge
             kind="warning"
             title={trans.__(
-              'Compile time of the tracing attempts that this break ended, of which nothing was used; excludes recompiles'
+              'Compile time of the tracing attempts that this break ended, of which nothing was used, the least of all variants; excludes recompiles'
             )}
           >
             {trans.__(

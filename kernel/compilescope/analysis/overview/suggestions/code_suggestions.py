@@ -33,7 +33,7 @@ from ....report.resumed import plain_function
 from ...figures.wording import compile_time, count, place
 from ...guards.reasons.expected_recompiles import SAVES_NOTHING
 from ...guards.reasons.recompile_words import guarded_value
-from ...problems.breaks import break_key, same_break, skips_frame
+from ...problems.breaks import same_break, skips_frame
 from .ranked_suggestion import Ranked
 from .verdict_helps import BEFORE
 
@@ -228,8 +228,8 @@ def against_breaks(variant: VariantReport, report: Report) -> Iterator[Ranked]:
         elif line or graph_break.eager:
             what += f": {(line or graph_break.eager[0]).rstrip(':')}"
         reason = "; ".join(graph_break.cause.reason.splitlines())
-        wasted_s = sum(_wasted_s(each, report) for each in (graph_break, *others))
-        attempts = sum(each.count for each in (graph_break, *others) if _wasted_s(each, report))
+        wasted_us = sum(each.wasted_us or 0.0 for each in (graph_break, *others))
+        attempts = sum(each.count for each in (graph_break, *others) if each.wasted_us)
         mended = _without_output(where)
         # A setting that reads the number of `print(x.item())` leaves the break of the output.
         setting = "" if mended else setting_of(graph_break.cause)
@@ -243,8 +243,8 @@ def against_breaks(variant: VariantReport, report: Report) -> Iterator[Ranked]:
                 why=_skipped(graph_break, variant)
                 + (why or advice_on(graph_break.cause) or reason),
                 # The lost fusion and the further guards of each call are not measured.
-                gain=f"wastes {_about(wasted_s)} of compile time" if wasted_s else "not measured",
-                basis="estimated" if wasted_s else "unknown",
+                gain=f"wastes {compile_time(wasted_us / 1e6)}" if wasted_us else "not measured",
+                basis="estimated" if wasted_us else "unknown",
                 code=setting or mended,
                 place=BEFORE if setting else _in_place(where, mended),
                 view="breaks",
@@ -273,24 +273,6 @@ def _torchs_function(graph_break: DistinctBreak) -> str:
 _ATTEMPT_S = 0.2
 """What an attempt that a break ends counts as in its rank, whatever its own time was: as in
 `most_frequent_first`."""
-
-
-def _wasted_s(graph_break: DistinctBreak, report: Report) -> float:
-    """The compile time that a break wastes: the least of all variants, whose breaks are equal."""
-    key = break_key(graph_break.cause)
-    times_us = [
-        each.wasted_us
-        for variant in report.variants
-        for each in variant.breaks
-        if each.wasted_us and break_key(each.cause) == key
-    ]
-    return min(times_us, default=0.0) / 1e6
-
-
-def _about(seconds: float) -> str:
-    """A time with one digit, as it was measured once: ``about 0.2 s``."""
-    rounded = float(f"{seconds:.1g}")
-    return f"about {rounded:g} s" if rounded >= 0.1 else f"about {1000 * rounded:g} ms"
 
 
 def _skipped(graph_break: DistinctBreak, variant: VariantReport) -> str:
