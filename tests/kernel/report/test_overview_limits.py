@@ -270,7 +270,10 @@ def test_time_that_layers_leave_open_matters_only_where_it_decides(
     if headline.startswith("Too noisy"):
         assert (limit.text, limit.parts) == ("They differ.", [])
     else:
-        assert limit.calls == "The layers add up to 923 µs, the whole call takes 1.04 ms."
+        assert limit.calls == (
+            "The breakdown is a separate run, in which the layers add up to 923 µs and a call took "
+            "1.04 ms."
+        )
         assert sum(part.share for part in limit.parts) == pytest.approx(1.0)
         assert [part.text for part in limit.parts][-1] == "not attributed 11 %"
 

@@ -79,7 +79,10 @@ def _calls(variant: VariantReport) -> str:
         return f"The parts are of {parts}."
     if not all(layers.agrees for layers in variant.layers):
         whole, own = sum_of_layers(variant)
-        return f"The layers add up to {duration(own)}, the whole call takes {duration(whole)}."
+        return (
+            f"The breakdown is a separate run, in which the layers add up to {duration(own)} and a "
+            f"call took {duration(whole)}."
+        )
     if matches_timing(variant):
         return ""
     return (

@@ -408,9 +408,7 @@ class _LayerMeasurement:
         result.add_up()
         result.agrees = abs(sum_us - expected) <= _TOLERANCE * expected
         if not result.agrees:
-            result.why = " ".join(
-                filter(None, [_disagreement(sum_us, expected, self._device), missing])
-            )
+            result.why = " ".join(filter(None, [_disagreement(result, sum_us, expected), missing]))
         return result
 
 
@@ -426,8 +424,9 @@ OTHER_GRAPHS = "The build with timers runs other graphs, so the kernels' own tim
 PROFILING = "torch's profiler is already running, so the kernels' own time was not measured."
 RECOMPILED = "torch recompiled while the layers were timed: calls change what its guards check."
 LAYERS_DISAGREE = (
-    "The layers add up to {own}, but the {whole} takes {expected}. Layers are timed one by one, "
-    "with warm caches: other load on the machine makes them disagree."
+    "The breakdown is a separate run, in which the layers add up to {own}, but {whole} took "
+    "{expected}. Layers are timed one by one, with warm caches: other load on the machine makes "
+    "them disagree."
 )
 
 
@@ -445,8 +444,10 @@ def _nothing() -> None:
     """Comes before a profiled call."""
 
 
-def _disagreement(sum_us: float, expected: float, device: bool) -> str:
-    whole = "host's part of the whole call" if device else "whole call"
+def _disagreement(layers: Layers, sum_us: float, expected: float) -> str:
+    whole = "a backward" if layers.direction == "backward" else "a call"
+    if layers.device != "cpu":
+        whole = f"the host's part of {whole}"
     return LAYERS_DISAGREE.format(own=duration(sum_us), expected=duration(expected), whole=whole)
 
 
