@@ -493,6 +493,8 @@ export function conformDistinctBreak(value: unknown): void {
   o.after = field(o.after, 'after', listOfText, emptyList);
   o.eager = field(o.eager, 'eager', listOfText, emptyList);
   o.advice = field(o.advice, 'advice', listOfText, emptyList);
+  o.code = text(o.code, 'code', '');
+  o.place = text(o.place, 'place', '');
 }
 
 export function conformEffective(value: unknown): void {

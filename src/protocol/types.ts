@@ -1056,6 +1056,8 @@ export interface DistinctBreak {
   after: string[];
   eager: string[];
   advice: string[];
+  code: string;
+  place: string;
 }
 
 /**

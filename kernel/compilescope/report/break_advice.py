@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 
 from .compilation.breaks import Break
@@ -141,6 +142,8 @@ def advice_on(graph_break: Break) -> str:
 
     Nobody edits a line in torch itself: only a setting ends such a break, or its caller.
     """
+    if without_output(graph_break.where):
+        return _on_output(graph_break)
     hint = next((hint for hint in graph_break.hints if not hint.startswith(_EARLIER)), "")
     if not hint:
         return ""
@@ -179,7 +182,11 @@ _ALONE = frozenset({OUTSIDE, BY_DESIGN, _BRANCHLESS, _IN_TORCH, *_APPLICABLE.val
 def advice_lines(graph_break: Break) -> list[str]:
     """What to do about a break: `advice_on`, then torch's other hints that apply beside it."""
     advice = advice_on(graph_break)
-    if advice in _ALONE or (advice and _skips_torchs_function(graph_break)):
+    if (
+        advice in _ALONE
+        or without_output(graph_break.where)
+        or (advice and _skips_torchs_function(graph_break))
+    ):
         return [advice]
     hints = [_SETTING.sub(_in_full, hint) for hint in graph_break.hints]
     replaced = next(
@@ -188,6 +195,74 @@ def advice_lines(graph_break: Break) -> list[str]:
     if replaced is not None and advice:
         hints[replaced] = advice
     return hints
+
+
+_OUTPUT = re.compile(r"print|warnings\.warn|(\w+\.)?(log|logger|logging)\.\w+")
+"""Calls that only print or log."""
+_REORDERABLE = "reorderable_logging_functions"
+"""In torch's hint on a break of the output itself, not of a number that the line reads."""
+_READS_NUMBER = re.compile(r"\.(item|tolist)\(|\b(bool|float|int)\(")
+_NO_OUTPUT = (
+    "Output breaks the graph. Under `if not torch.compiler.is_compiling():` it does not, and "
+    "compiled calls have no output."
+)
+_OUTPUT_AFTER = "To keep it, return the value and write it after the call."
+_PRINT_AFTER = (
+    "To keep it, write it after the call, or have torch do so: "
+    f"torch._dynamo.config.{_REORDERABLE}.add(print)."
+)
+
+
+def _on_output(graph_break: Break) -> str:
+    """What it costs to leave out the output of a line, and how to keep it."""
+    code = graph_break.where.code.strip() if graph_break.where is not None else ""
+    can_reorder = (
+        code.startswith("print(")
+        and not _READS_NUMBER.search(code)
+        and any(_REORDERABLE in hint for hint in graph_break.hints)
+    )
+    return f"{_NO_OUTPUT} {_PRINT_AFTER if can_reorder else _OUTPUT_AFTER}"
+
+
+def without_output(where: SourceLine | None) -> str:
+    """The line of a graph break, without its output under torch.compile; empty if it has none."""
+    if where is None or is_torchs(where):
+        return ""
+    try:
+        (statement,) = ast.parse(where.code.strip()).body
+    except (SyntaxError, ValueError):
+        return ""
+    if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
+        return ""
+    if not _OUTPUT.fullmatch(ast.unparse(statement.value.func)):
+        return ""
+    return f"if not torch.compiler.is_compiling():\n    {where.code.strip()}"
+
+
+BEFORE = "before the first call; code that is already compiled does not change"
+"""Where to paste code that changes a setting."""
+
+
+def code_against(graph_break: Break, *, has_backward: bool) -> tuple[str, str]:
+    """The code that ends a break, and where to paste it; both empty if there is none.
+
+    Parameters
+    ----------
+    has_backward
+        Whether another break is a call of ``backward()`` (`calls_backward`).
+    """
+    where = graph_break.where
+    code = without_output(where)
+    if code and where is not None:
+        # A setting that reads the number of `print(x.item())` leaves the break of the output.
+        return (
+            code,
+            f"in place of line {where.line}: no variant can try it, as it changes your code",
+        )
+    setting = setting_of(graph_break)
+    if has_backward and TRACE_AUTOGRAD in setting:
+        return "", ""
+    return setting, BEFORE if setting else ""
 
 
 def _skips_torchs_function(graph_break: Break) -> bool:

@@ -46,6 +46,10 @@ class DistinctBreak(Struct):
     """The code that runs in eager because of it."""
     advice: list[str] = []
     """What to do about it: torch's hints, corrected where they do not help."""
+    code: str = ""
+    """What ends it, as code to paste; empty if there is none."""
+    place: str = ""
+    """Where to paste it."""
 
 
 class VariantReport(Struct):

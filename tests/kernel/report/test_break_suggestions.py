@@ -36,10 +36,16 @@ def test_output_that_breaks_the_graph_is_left_out_where_it_is_compiled(
 ) -> None:
     report = make_report(eager=60.0, python=40.0)
     where = SourceLine(file="cell", line=3, code=f"    {line}")
-    cause = Break(reason="Call", where=where)
-    report.variant("python").breaks = [DistinctBreak(cause=cause)]
+    hints = ["Try torch._dynamo.config.reorderable_logging_functions.", "Report an issue."]
+    variant = report.variant("python")
+    variant.breaks = [DistinctBreak(cause=Break(reason="Call", where=where, hints=hints))]
+    complete_breaks(variant)
     (suggestion,) = overview(report).suggestions
     assert suggestion.code == mended
+    # The view of graph breaks gives the same advice.
+    (graph_break,) = variant.breaks
+    assert (graph_break.code, graph_break.place) == (suggestion.code, suggestion.place)
+    assert graph_break.advice == ([suggestion.why] if mended else hints)
     assert ("no variant can try it" in suggestion.place) == bool(mended)
     assert ("compiled calls have no output" in suggestion.why) == bool(mended)
     assert ("reorderable_logging_functions.add(print)" in suggestion.why) == (line == "print(x)")
@@ -73,8 +79,8 @@ def test_a_line_of_output_has_one_suggestion_for_all_its_breaks() -> None:
     assert suggestion.code == "if not torch.compiler.is_compiling():\n    print(x.item())"
     assert suggestion.gain == "wastes 3.00 s of compile time"
     assert suggestion.why == (
-        "Output breaks the graph. With this code, compiled calls have no output. To keep it, "
-        "return the value and write it after the call."
+        "Output breaks the graph. Under `if not torch.compiler.is_compiling():` it does not, and "
+        "compiled calls have no output. To keep it, return the value and write it after the call."
     )
 
 

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 
 from ...report import Break, Compilation, DistinctBreak, Report, VariantReport
-from ...report.break_advice import advice_lines
+from ...report.break_advice import advice_lines, calls_backward, code_against
 from ...report.resumed import plain_function, resumed_at
 from .breaks import break_key, line_of, skips_frame
 
@@ -44,8 +44,16 @@ def distinct_breaks(compilations: Sequence[Compilation]) -> list[DistinctBreak]:
             is_whole = skips_frame(graph_break, compilation.frame)
             if graph_break.eager and (is_whole or not order.compiled_inside(graph_break, index)):
                 distinct[key].eager[graph_break.eager] = None
-    finished = (collected.finished() for collected in distinct.values())
+    finished = [collected.finished() for collected in distinct.values()]
+    _advise(finished)
     return most_frequent_first(finished, compilations)
+
+
+def _advise(breaks: Sequence[DistinctBreak]) -> None:
+    has_backward = any(calls_backward(each.cause) for each in breaks)
+    for each in breaks:
+        each.advice = advice_lines(each.cause)
+        each.code, each.place = code_against(each.cause, has_backward=has_backward)
 
 
 def most_frequent_first(
@@ -72,9 +80,7 @@ def complete_breaks(variant: VariantReport) -> None:
     if variant.breaks:
         _complete_times(variant)
         variant.breaks = most_frequent_first(variant.breaks, variant.compilations)
-        for graph_break in variant.breaks:
-            if not graph_break.advice:
-                graph_break.advice = advice_lines(graph_break.cause)
+        _advise(variant.breaks)
     elif any(compilation.breaks for compilation in variant.compilations):
         variant.breaks = distinct_breaks(variant.compilations)
 
@@ -140,7 +146,6 @@ class _Collected:
             compile_id for compile_id, resumed in self._after.items() if _has_graph(resumed)
         ]
         self.whole.eager = list(self.eager)
-        self.whole.advice = advice_lines(self.whole.cause)
         return self.whole
 
 

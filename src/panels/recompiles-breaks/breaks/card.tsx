@@ -1,6 +1,13 @@
 import * as React from 'react';
 import type { DistinctBreak } from '../../../protocol/types';
-import { Badge, CallStack, isSelected, Prose, SourceLink } from '../../common';
+import {
+  Badge,
+  CallStack,
+  CodeBlock,
+  isSelected,
+  Prose,
+  SourceLink
+} from '../../common';
 import { formatCount, formatMicroseconds } from '../../../words/format';
 import type { IViewContext } from '../../views';
 import { documentationOf } from './link';
@@ -19,7 +26,7 @@ export function BreakCard(props: {
   graphOf: (id: string) => (() => void) | null;
 }): JSX.Element {
   const { graphBreak, context, view, graphOf } = props;
-  const { cause, count, wasted_us, after_us, before, after, eager } =
+  const { cause, count, wasted_us, after_us, before, after, eager, code } =
     graphBreak;
   const { trans } = context;
   // A file of an earlier version has torch's hints alone.
@@ -79,6 +86,20 @@ export function BreakCard(props: {
               </li>
             ))}
           </ul>
+          {code && (
+            <>
+              <p>
+                <Prose
+                  text={trans.__('Paste the code %1.', graphBreak.place)}
+                />
+              </p>
+              <CodeBlock
+                code={code}
+                label={trans.__('Code to paste')}
+                trans={trans}
+              />
+            </>
+          )}
         </div>
       )}
       <dl>

@@ -52,6 +52,8 @@ function breakOf(
     after: ['1/0'],
     eager: ['print(x)'],
     advice: [],
+    code: '',
+    place: '',
     ...change
   };
 }
@@ -159,9 +161,19 @@ describe('BreaksView', () => {
   });
 
   it('shows corrected advice in place of torch’s hints', async () => {
-    await show({ breaks: [breakOf({ advice: ['Move it out.'] })] });
+    await show({
+      breaks: [
+        breakOf({
+          advice: ['Move it out.'],
+          code: 'if not compiling():\n    print(x)',
+          place: 'in place of line 3'
+        })
+      ]
+    });
     const [card] = all('article');
     expect(card.textContent).toContain('Move it out.');
+    expect(card.textContent).toContain('Paste the code in place of line 3.');
+    expect(card.textContent).toContain('if not compiling():\n    print(x)');
     expect(card.textContent).not.toContain('Remove print.');
   });
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -22,12 +21,13 @@ from ....report import (
     VariantReport,
 )
 from ....report.break_advice import (
-    TRACE_AUTOGRAD,
+    BEFORE,
     advice_on,
     calls_backward,
+    code_against,
     is_by_design,
     is_torchs,
-    setting_of,
+    without_output,
 )
 from ....report.resumed import plain_function
 from ...figures.wording import compile_time, count, place
@@ -35,7 +35,6 @@ from ...guards.reasons.expected_recompiles import SAVES_NOTHING
 from ...guards.reasons.recompile_words import guarded_value
 from ...problems.breaks import same_break, skips_frame
 from .ranked_suggestion import Ranked
-from .verdict_helps import BEFORE
 
 _AT_LIMIT = 0.995
 """The rank of recompiles that hit torch's limit: later calls run in eager every time."""
@@ -230,23 +229,17 @@ def against_breaks(variant: VariantReport, report: Report) -> Iterator[Ranked]:
         reason = "; ".join(graph_break.cause.reason.splitlines())
         wasted_us = sum(each.wasted_us or 0.0 for each in (graph_break, *others))
         attempts = sum(each.count for each in (graph_break, *others) if each.wasted_us)
-        mended = _without_output(where)
-        # A setting that reads the number of `print(x.item())` leaves the break of the output.
-        setting = "" if mended else setting_of(graph_break.cause)
-        if has_backward and TRACE_AUTOGRAD in setting:
-            setting = ""
-        why = _why_output(where, alone=not others) if where is not None and mended else ""
+        code, paste = code_against(graph_break.cause, has_backward=has_backward)
         yield Ranked(
             _promise(attempts * _ATTEMPT_S),
             Suggestion(
                 what=what,
-                why=_skipped(graph_break, variant)
-                + (why or advice_on(graph_break.cause) or reason),
+                why=_skipped(graph_break, variant) + (advice_on(graph_break.cause) or reason),
                 # The lost fusion and the further guards of each call are not measured.
                 gain=f"wastes {compile_time(wasted_us / 1e6)}" if wasted_us else "not measured",
                 basis="estimated" if wasted_us else "unknown",
-                code=setting or mended,
-                place=BEFORE if setting else _in_place(where, mended),
+                code=code,
+                place=paste,
                 view="breaks",
             ),
         )
@@ -305,56 +298,14 @@ def at_place(where: SourceLine | None, report: Report) -> str:
     return f" at line {where.line}" if is_own else f" at {place(where)}"
 
 
-_OUTPUT = re.compile(r"print|warnings\.warn|(\w+\.)?(log|logger|logging)\.\w+")
-"""Calls that only print or log."""
-
-
-_NO_OUTPUT = "Output breaks the graph. With this code, compiled calls have no output."
-_OUTPUT_AFTER = "To keep it, return the value and write it after the call."
-_PRINT_AFTER = (
-    "To keep it, write it after the call, or have torch do so: "
-    "torch._dynamo.config.reorderable_logging_functions.add(print)."
-)
-
-
-def _why_output(where: SourceLine, *, alone: bool) -> str:
-    """What it costs to leave out the output of a line, and how to keep it.
-
-    ``alone``: whether the output is all that breaks the graph there, not also a number it reads.
-    """
-    can_reorder = alone and where.code.strip().startswith("print(")
-    return f"{_NO_OUTPUT} {_PRINT_AFTER if can_reorder else _OUTPUT_AFTER}"
-
-
 def _by_output(breaks: Iterable[DistinctBreak]) -> Iterable[list[DistinctBreak]]:
     """The graph breaks, those at a line that only prints or logs together."""
     groups: dict[tuple[object, ...], list[DistinctBreak]] = {}
     for number, graph_break in enumerate(breaks):
         where = graph_break.cause.where
-        line = (where.file, where.line) if where and _without_output(where) else (number,)
+        line = (where.file, where.line) if where and without_output(where) else (number,)
         groups.setdefault(line, []).append(graph_break)
     return groups.values()
-
-
-def _without_output(where: SourceLine | None) -> str:
-    """The line of a graph break, without its output under torch.compile; empty if it has none."""
-    if where is None or is_torchs(where):
-        return ""
-    try:
-        (statement,) = ast.parse(where.code.strip()).body
-    except (SyntaxError, ValueError):
-        return ""
-    if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
-        return ""
-    if not _OUTPUT.fullmatch(ast.unparse(statement.value.func)):
-        return ""
-    return f"if not torch.compiler.is_compiling():\n    {where.code.strip()}"
-
-
-def _in_place(where: SourceLine | None, mended: str) -> str:
-    if where is None or not mended:
-        return ""
-    return f"in place of line {where.line}: no variant can try it, as it changes your code"
 
 
 def _promise(saved_s: float) -> float:

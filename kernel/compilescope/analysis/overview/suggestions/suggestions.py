@@ -11,6 +11,7 @@ from ....report import (
     VariantReport,
     is_record,
 )
+from ....report.break_advice import BEFORE
 from ....report.measurements.accuracy import is_mismatch
 from ....report.problem import SUBJECT_RAISED
 from ....report.units import duration, percent
@@ -36,7 +37,7 @@ from .complex_operators import against_complex_operators
 from .python_calls import against_python_calls
 from .random_numbers import against_random_numbers
 from .ranked_suggestion import Ranked
-from .verdict_helps import BEFORE, BREAKS, CPP, GRAPHS, GUARDS
+from .verdict_helps import BREAKS, CPP, GRAPHS, GUARDS
 from .weight_copies import against_weight_copies
 
 MAX_SUGGESTIONS = 5

@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from ....report import Graph, Help, Report, VariantReport
+from ....report.break_advice import BEFORE
 from ....report.measurements.timings import Bound
 from ....report.variant import Variant
 from ...figures.speedups import between
@@ -102,7 +103,6 @@ UNGUARDED = {"guard_filter_fn": "<function torch.compiler.skip_guard_on_inbuilt_
 
 
 AROUND = "around the call"
-BEFORE = "before the first call; code that is already compiled does not change"
 
 
 CONVERTED = "in place of the conversion to {0}, and of the call"

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ....report import Compilation, LayoutChange, Node, Report, Suggestion, VariantReport
+from ....report.break_advice import BEFORE
 from ....report.units import percent, size
 from ...figures.wording import count
 from ...graphs.operation_counts import operator_name
 from ...graphs.repeated_blocks import written_path
 from ...wrapper.launches import launches_of, nodes_of
 from .ranked_suggestion import Ranked
-from .verdict_helps import BEFORE
 
 _NOTICEABLE = 0.1
 """The share of the kernels' memory traffic from which on the copies are worth a change."""
