@@ -1,6 +1,12 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { wrapperName } from '../../model/wrappers';
-import type { Decision, Kernel, Launch } from '../../protocol/types';
+import type {
+  CompilationSummary,
+  Decision,
+  Kernel,
+  Launch
+} from '../../protocol/types';
 import type { Sort } from '../common';
 import { filled, SearchField, Select, sorted, VirtualTable } from '../common';
 import {
@@ -131,6 +137,7 @@ export function KernelsBody(props: {
           onChange={direction => setFilter({ ...filter, direction })}
         />
         <span className="jp-Compilescope-kernelTotals" role="status">
+          {scopeOf(compilation, summary?.compilations ?? [], trans)}
           {shown.length === rows.length
             ? trans._n(
                 '%2 kernel',
@@ -376,4 +383,26 @@ function hasSource(
     .find(summary => summary.name === variant)
     ?.compilations.find(({ id }) => id === compilation)
     ?.artifacts.some(artifact => artifact.name === name);
+}
+
+/**
+ * Which of several graphs the kernels are of, whose kernels the Overview counts
+ * together; empty where there is only one.
+ */
+function scopeOf(
+  compilation: string,
+  compilations: readonly CompilationSummary[],
+  trans: TranslationBundle
+): string {
+  const counts = compilations
+    .map(({ kernels }) => kernels)
+    .filter(number => number > 0);
+  return counts.length > 1
+    ? `${trans.__(
+        '%1, one of %2 graphs with %3 kernels:',
+        compilation,
+        formatCount(counts.length),
+        formatCount(counts.reduce((sum, number) => sum + number, 0))
+      )} `
+    : '';
 }

@@ -253,6 +253,22 @@ describe('KernelsBody', () => {
     expect(text).toContain('about 1.02 k');
   });
 
+  it('says which of several graphs they are of', () => {
+    const totals = () =>
+      page.all('.jp-Compilescope-kernelTotals')[0].textContent!;
+    show([RELU, MM]);
+    expect(totals()).toMatch(/^2 kernels, 3 launches/);
+    const [python] = model.report!.variants;
+    const compilations = [2, 0, 11].map((kernels, index) =>
+      compilationSummary({ id: `${index}/0`, kernels })
+    );
+    model.report = report('f', { variants: [{ ...python, compilations }] });
+    show([RELU, MM]);
+    expect(totals()).toMatch(
+      /^0\/0, one of 2 graphs with 13 kernels: 2 kernels, 3 launches/
+    );
+  });
+
   it('says how many operators were fused and what that saves, sortably', () => {
     // jsdom lays nothing out: a row has no height, and a table no width.
     jest
