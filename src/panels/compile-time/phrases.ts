@@ -23,7 +23,7 @@ export function runTitle(run: ILane['run'], trans: TranslationBundle): string {
 
 /**
  * A lane's title: `0/0 · cold · 1.84 s`; of kernels `0/0 · kernels, first call ·
- * one launch of each of 9 generated kernels: 180 µs`.
+ * 180 µs for one launch of each of 9 generated kernels`, whose end a narrow chart cuts.
  */
 export function laneTitle(lane: ILane, trans: TranslationBundle): string {
   const { id, of, run } = lane;
@@ -61,12 +61,12 @@ function launchesText({ flame }: ILane, trans: TranslationBundle): string {
     case 0:
       return '';
     case 1:
-      return trans.__('one launch of the generated kernel: %1', us);
+      return trans.__('%1 for one launch of the generated kernel', us);
     default:
       return trans.__(
-        'one launch of each of %1 generated kernels: %2',
-        runs.length,
-        us
+        '%1 for one launch of each of %2 generated kernels',
+        us,
+        runs.length
       );
   }
 }

@@ -125,7 +125,7 @@ function paintLane(
   const { spans } = flame;
   const thinnest = of === 'kernels' ? MIN_STEP : MIN_BAR;
   const scale = width / (window.end - window.start);
-  const title = scene.title(box.lane);
+  const title = fit(context, scene.title(box.lane), width - 4);
   const titleWidth = context.measureText(title).width;
   context.fillStyle = colors.background;
   context.fillRect(0, box.top, titleWidth + 8, box.rows - box.top);

@@ -236,7 +236,7 @@ describe('CompileTimeBody', () => {
       ['autotune', 40, 1]
     ]);
     expect(laneTitle(lane, trans)).toContain(
-      'one launch of the generated kernel: 20.0 µs'
+      '20.0 µs for one launch of the generated kernel'
     );
   });
 
@@ -256,8 +256,8 @@ describe('CompileTimeBody', () => {
     expect(chart.total).toBe(2.1e6 + 120);
     expect(chart.lanes.map(lane => laneTitle(lane, trans))).toEqual([
       '0/0 · cold · 2.00 s',
-      '0/0 · kernels, first call · one launch of each of 2 generated kernels: 150 µs',
-      '0/0 · kernels, a later call · one launch of the generated kernel: 12.0 µs',
+      '0/0 · kernels, first call · 150 µs for one launch of each of 2 generated kernels',
+      '0/0 · kernels, a later call · 12.0 µs for one launch of the generated kernel',
       '0/0 · warm · 200 ms',
       'kernels, first call'
     ]);
