@@ -3,6 +3,7 @@ import { Panel, Widget } from '@lumino/widgets';
 import { BreaksView } from './breaks/view';
 import { RecompilesView } from './recompiles/view';
 import { ShapesView } from './shapes/view';
+import { WatchedNote } from './watchedNote';
 import type { ISectioned, IViewContext } from '../views';
 import type { Count } from '../../protocol/types';
 import { eventCountsOf } from '../../words/eventCounts';
@@ -18,6 +19,7 @@ export class RecompilesAndBreaksView extends Panel implements ISectioned {
     super();
     const { model, trans } = _context;
     this.addClass('jp-Compilescope-sections');
+    this.addWidget(new WatchedNote(_context));
     this._add(
       'recompiles',
       trans.__('Recompiles'),

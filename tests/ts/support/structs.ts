@@ -7,7 +7,8 @@ import type {
   Launch,
   LaunchTime,
   Node,
-  VariantReport
+  VariantReport,
+  WatchState
 } from '../../../src/protocol/types';
 import { DEFAULT_VARIANT } from '../../../src/model/variants';
 import {
@@ -37,6 +38,29 @@ export function compilationSummary(
     name,
     ...change
   });
+}
+
+export function watchState(change: Partial<WatchState> = {}): WatchState {
+  return {
+    on: true,
+    subject: 'watch-1',
+    since_s: 1,
+    compilations: 0,
+    reduced: 0,
+    held_bytes: 1.2e6,
+    problem: null,
+    budget_bytes: 256e6,
+    left_out: 0,
+    recompiles: 0,
+    failures: 0,
+    fallbacks: 0,
+    breaks: 0,
+    break_occurrences: 0,
+    seconds: 0.25,
+    latest: [],
+    counts: [],
+    ...change
+  };
 }
 
 export function fullCompilation(

@@ -10,7 +10,8 @@ import type {
   JobState,
   Problem,
   ReportSummary,
-  StudyChoice
+  StudyChoice,
+  WatchState
 } from '../../../src/protocol/types';
 import type { ILinked, ISelection } from '../../../src/interfaces/selection';
 import type { ISubjectModel } from '../../../src/interfaces/subject';
@@ -58,6 +59,8 @@ export class ViewModel {
   problemChanged = new Signal<this, void>(this);
   subjectsChanged = new Signal<this, void>(this);
   linkedChanged = new Signal<this, void>(this);
+  watch: WatchState | null = null;
+  watchChanged = new Signal<this, void>(this);
   choicesChanged = new Signal<this, void>(this);
   requestedChanged = new Signal<this, void>(this);
 

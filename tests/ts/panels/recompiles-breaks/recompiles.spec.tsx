@@ -4,18 +4,21 @@ import {
   inTime
 } from '../../../../src/panels/recompiles-breaks/recompiles/frames';
 import { layOut } from '../../../../src/panels/recompiles-breaks/recompiles/layout';
+import { WatchedNote } from '../../../../src/panels/recompiles-breaks/watchedNote';
 import type {
   Advice,
   Compilation,
   Count,
   Recompile,
-  RecompileCause
+  RecompileCause,
+  WatchState
 } from '../../../../src/protocol/types';
 import { counted, report, variantSummary } from '../../support/fakes';
 import {
   compilationSummary,
   fullCompilation,
-  variantReport
+  variantReport,
+  watchState
 } from '../../support/structs';
 import {
   contextOf,
@@ -400,4 +403,24 @@ describe('RecompilesView', () => {
     expect(all('img')).toEqual([]);
     expect(all('article')[0].textContent).toContain(HOSTILE);
   });
+});
+
+it('WatchedNote says what the watch sees meanwhile, and leads there', async () => {
+  const { all, attach, click, remove } = viewStage();
+  const model = new ViewModel();
+  await attach(new WatchedNote(contextOf(model)));
+  const see = async (change: Partial<WatchState>) => {
+    model.watch = watchState(change);
+    model.watchChanged.emit();
+    await drawn();
+    return all('p').map(({ textContent }) => textContent);
+  };
+  expect(await see({})).toEqual([]);
+  expect(await see({ recompiles: 1, breaks: 2 })).toEqual([
+    'The watch saw 1 recompile, 2 graph breaks. Below is the inspected call of f alone.'
+  ]);
+  await click(all('button')[0]);
+  expect(model.subject).toBe('watch-1');
+  expect(await see({ recompiles: 1 })).toEqual([]);
+  remove();
 });

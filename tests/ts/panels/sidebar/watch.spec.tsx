@@ -17,6 +17,7 @@ import type {
 } from '../../../../src/protocol/types';
 import type { ISubjectModel } from '../../../../src/interfaces/subject';
 import { report, variant } from '../../support/fakes';
+import { watchState } from '../../support/structs';
 
 const CALL = { file: '/tmp/ipykernel_1/1.py', line: 4, function: '', code: '' };
 
@@ -40,26 +41,7 @@ function watched(change: Partial<WatchedCompilation> = {}): WatchedCompilation {
 }
 
 function watching(change: Partial<WatchState> = {}): WatchState {
-  return {
-    on: true,
-    subject: 'watch-1',
-    since_s: 1,
-    compilations: 1,
-    reduced: 0,
-    held_bytes: 1.2e6,
-    problem: null,
-    budget_bytes: 256e6,
-    left_out: 0,
-    recompiles: 0,
-    failures: 0,
-    fallbacks: 0,
-    breaks: 0,
-    break_occurrences: 0,
-    seconds: 0.25,
-    latest: [watched()],
-    counts: [],
-    ...change
-  };
+  return watchState({ compilations: 1, latest: [watched()], ...change });
 }
 
 describe('Watch', () => {

@@ -1,0 +1,64 @@
+import { ReactWidget } from '@jupyterlab/ui-components';
+import * as React from 'react';
+import { formatCount } from '../../words/format';
+import type { IViewContext } from '../views';
+
+/**
+ * What the watch sees happen while the report of an inspected call, which has none of
+ * it, is shown: a line above that report, which leads to the watch's.
+ */
+export class WatchedNote extends ReactWidget {
+  constructor(private _context: IViewContext) {
+    super();
+    const { model } = _context;
+    model.watchChanged.connect(this.update, this);
+    model.reportChanged.connect(this.update, this);
+  }
+
+  protected override render(): JSX.Element | null {
+    const { model, trans } = this._context;
+    const { report, watch } = model;
+    if (!report || !watch?.on || watch.subject === model.subject) {
+      return null;
+    }
+    const { recompiles, breaks } = watch;
+    const counts = [
+      recompiles > 0 &&
+        trans._n(
+          '%2 recompile',
+          '%2 recompiles',
+          recompiles,
+          formatCount(recompiles)
+        ),
+      breaks > 0 &&
+        trans._n(
+          '%2 graph break',
+          '%2 graph breaks',
+          breaks,
+          formatCount(breaks)
+        )
+    ].filter(text => text !== false);
+    if (counts.length === 0) {
+      return null;
+    }
+    return (
+      <p className="jp-Compilescope-notice jp-mod-warning" role="status">
+        <button
+          type="button"
+          className="jp-Compilescope-link"
+          title={trans.__('Show the report of the watch')}
+          onClick={() => {
+            model.subject = watch.subject;
+          }}
+        >
+          {trans.__('The watch saw %1', counts.join(', '))}
+        </button>
+        {'. '}
+        {trans.__(
+          'Below is the inspected call of %1 alone.',
+          report.subject.name
+        )}
+      </p>
+    );
+  }
+}
