@@ -36,6 +36,7 @@ _LEFT_OUT = "(left out)"
 _NOT_THE_USERS = ("created", "environment", "shape", "stride")
 """Fields without text from the user."""
 _ADVICE_FIELDS = {"kind", "what", "code", "where"}
+_BREAK_FIELDS = {"cause", "advice", "code", "place"}
 _SOURCE_FIELDS = {"file", "line", "function", "code"}
 _OPERATOR = re.compile(r"torch\.ops\.(\w+)\.")
 _TORCH_NAMESPACES = (
@@ -99,6 +100,8 @@ class _Cleaner:
                 return value | {"file": _base(value["file"]), "code": ""}
             if value.keys() == _ADVICE_FIELDS and _is_written(value):
                 value = value | {"code": ""}
+            if value.keys() >= _BREAK_FIELDS and _is_written(value):
+                value = value | {"code": "", "place": ""}
             value = without_literals(
                 {key: _LEFT_OUT if self.is_code(item) else item for key, item in value.items()}
             )
