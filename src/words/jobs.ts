@@ -71,8 +71,8 @@ export function whyNoCode(
           'A sweep keeps what it measured, not the code. The results are in the view “Compare & deploy”.'
         ),
         remedy: trans.__(
-          'For the code, call %1 in a notebook.',
-          'compilescope.inspect(fn, args)'
+          'For the code, run %1 in a notebook.',
+          'import compilescope; compilescope.inspect(fn, args)'
         )
       }
     : {

@@ -13,10 +13,10 @@ import traceback
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 from ..report import Problem, SourceLine
-from ..report.errors import CompilescopeError
+from ..report.errors import CompilescopeError, code_to_paste
 from .inner_calls import Statement, in_a_function, note_inner_calls, value_of
 
 EXAMPLE = "For example:\n\n    %%compile\n    y = x * 2\n    model(y)"
@@ -154,14 +154,20 @@ def parse(shell: Shell, magic_line: str, body: str, raw: str | None = None) -> C
     last, blocks = statements[-1], list[ast.With]()
     while isinstance(last, ast.With):
         if not all(_may_be_mode(item.context_expr, shell.user_ns) for item in last.items):
-            raise CompilescopeError(_ends_in(last), _WHOLE, _IN_A_FUNCTION)
+            raise CompilescopeError(_refused(last), _WHOLE, _IN_A_FUNCTION)
         blocks.append(last)
         last = last.body[-1]
     assigned = isinstance(last, (ast.Expr, ast.Assign, ast.AnnAssign))
     if not (assigned and isinstance(last.value, ast.Call)):
-        shown = _ends_in(last)
+        shown = _refused(last)
         if isinstance(last, (ast.For, ast.While)):
             raise CompilescopeError(shown, _WHOLE, _ONE_STEP)
+        if assigned and last.value is not None and _is_method(last.value, shell.user_ns):
+            called = copy.copy(last)
+            called.value = ast.Call(last.value, [], [])
+            why = f"That is the method {last.value.attr} itself: its call `()` is probably missing."
+            remedy = in_a_function(called, blocks, shell.user_ns)
+            raise CompilescopeError(shown, why, _sentence(remedy))
         if assigned and last.value is not None and _calls_something(last.value):
             remedy = in_a_function(last, blocks, shell.user_ns)
             raise CompilescopeError(shown, _WHOLE, _sentence(remedy))
@@ -169,7 +175,9 @@ def parse(shell: Shell, magic_line: str, body: str, raw: str | None = None) -> C
             raise CompilescopeError(shown, _WHOLE, _IN_A_FUNCTION)
         raise CompilescopeError(shown, _EXPECTED, EXAMPLE)
     if ast.unparse(last.value.func).startswith("get_ipython()."):
-        raise CompilescopeError("The cell ends in a magic or a shell command.", _EXPECTED, EXAMPLE)
+        raise CompilescopeError(
+            f"The cell ends in a magic or a shell command. {_NOT_RUN}", _EXPECTED, EXAMPLE
+        )
     is_shown = not blocks and _is_shown(shell, last, body)
     return Cell(file, statements[:-1], last, blocks, is_shown)
 
@@ -190,6 +198,27 @@ def _may_be_mode(context: ast.expr, namespace: Mapping[str, Any]) -> bool:
 
 def _sentence(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}"
+
+
+def _is_method(value: ast.expr, namespace: Mapping[str, Any]) -> TypeGuard[ast.Attribute]:
+    """Whether a value is a tensor's method, as far as that is known before the cell runs."""
+    import torch
+
+    return (
+        isinstance(value, ast.Attribute)
+        and callable(getattr(torch.Tensor, value.attr, None))
+        and (
+            isinstance(value.value, ast.Call)
+            or isinstance(value_of(value.value, namespace), torch.Tensor)
+        )
+    )
+
+
+def _refused(statement: ast.stmt) -> str:
+    return f"{_ends_in(statement)} {_NOT_RUN}"
+
+
+_NOT_RUN = "None of the cell was run."
 
 
 def _ends_in(statement: ast.stmt) -> str:
@@ -249,7 +278,9 @@ _IN_A_FUNCTION = (
 _ONE_STEP = (
     "Inspect one step of the loop: put it into a function, if it is not one yet, and call that. "
     "For example:\n\n    %%compile\n    step(batch)\n\nIf the loop calls what is compiled already, "
-    "`with compilescope.watch() as report:` around it reports what it compiles."
+    "a watch reports what it compiles; in a cell without %%compile:"
+) + code_to_paste(
+    "with compilescope.watch() as report:\n    for batch in batches:\n        compiled_step(batch)"
 )
 
 

@@ -7,7 +7,7 @@ import numbers
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from .errors import CompilescopeError
+from .errors import CompilescopeError, code_to_paste
 
 _MAX_CHARACTERS = 80
 """How many characters of a value a message shows."""
@@ -27,7 +27,8 @@ def check_report(value: object) -> None:
     if not isinstance(value, Report):
         raise CompilescopeError(
             f"This is not a report but {kind_of(value)}.",
-            remedy="Pass what inspect returned: report = compilescope.inspect(fn, args).",
+            remedy="Pass what inspect returned:"
+            + code_to_paste("report = compilescope.inspect(fn, args)"),
         )
 
 

@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
+import textwrap
+
 from .problem import Problem
+
+
+def code_to_paste(calls: str) -> str:
+    """Return the end of a message: code that uses compilescope, with the import it needs.
+
+    Parameters
+    ----------
+    calls
+        Lines that name it ``compilescope``. After ``%load_ext`` alone, that name is undefined.
+    """
+    return "\n\n" + textwrap.indent(f"import compilescope\n{calls}", "    ")
 
 
 class CompilescopeError(ValueError):

@@ -11,7 +11,7 @@ from ..jobs.runner import Kind, usual
 from ..progress.progress import Progress
 from ..report import Report
 from ..report.argument_checks import check_number, check_report, check_text
-from ..report.errors import CompilescopeError
+from ..report.errors import CompilescopeError, code_to_paste
 from ..report.problem import first_error
 from ..report.variant import Variant
 from ..studies.context import HERE, StudyProcesses
@@ -200,7 +200,7 @@ def inspection_of(session: Session, report: Report) -> Inspection:
         raise CompilescopeError(
             "This report has no call of its own.",
             "It shows what your own code compiled.",
-            "Inspect a call: compilescope.inspect(fn, args).",
+            f"Inspect a call:{code_to_paste('report = compilescope.inspect(fn, args)')}",
         )
     if report.rank is not None:
         raise CompilescopeError(

@@ -16,7 +16,7 @@ import torch
 from ..report import devices as catalog
 from ..report.argument_checks import check_text
 from ..report.devices import Build, Device, Source
-from ..report.errors import CompilescopeError
+from ..report.errors import CompilescopeError, code_to_paste
 from ..torch_api.kernels.triton_versions import triton_of
 from ..torch_api.process import devices
 
@@ -42,10 +42,12 @@ def find(name: str) -> Device:
     devices = _all()
     if plain_name not in devices:
         close = difflib.get_close_matches(plain_name, devices, n=1, cutoff=0.6)
+        like = close[0] if close else "h100"
+        add = f"compilescope.add_target({name!r}, like={like!r}, multiprocessors=60)"
         meant = f"Did you mean {close[0]!r}? " if close else ""
         raise CompilescopeError(
             f"There is no target {name!r}.",
-            remedy=f"{meant}There are {_listed(names())}. compilescope.add_target adds one.",
+            remedy=f"{meant}There are {_listed(names())}. To add a target:{code_to_paste(add)}",
         )
     return devices[plain_name]
 

@@ -91,7 +91,9 @@ WRONG: dict[str, tuple[Any, str]] = {
         cs.Variant(target="H1000"),
         (
             "There is no target 'H1000'. Did you mean 'h100'? There are "
-            f"{', '.join(map(repr, known_devices.names()))}. compilescope.add_target adds one."
+            f"{', '.join(map(repr, known_devices.names()))}. To add a target:\n\n"
+            "    import compilescope\n"
+            "    compilescope.add_target('H1000', like='h100', multiprocessors=60)"
         ),
     ),
     "Inductor's settings for another backend": (

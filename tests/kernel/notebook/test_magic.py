@@ -127,17 +127,25 @@ ENDING = "End the cell in a function, and its call:\n\n    def compute({}):\n   
 ONE_STEP = ONE_CALL + (
     "Inspect one step of the loop: put it into a function, if it is not one yet, and call that. "
     "For example:\n\n    %%compile\n    step(batch)\n\nIf the loop calls what is compiled already, "
-    "`with compilescope.watch() as report:` around it reports what it compiles.\n"
+    "a watch reports what it compiles; in a cell without %%compile:\n\n    import compilescope\n"
+    "    with compilescope.watch() as report:\n        for batch in batches:\n"
+    "            compiled_step(batch)\n"
 )
 NOTHING = (
     "torch.compile has nothing to compile there: the outermost call is the subject. " + EXAMPLE
 )
 WRONG = [
-    ("x = 1\nx", "The cell ends in `x`. " + NONE),
-    ("x = 1", "The cell ends in `x = 1`. " + NONE),
-    ("for i in []:\n    f(i)", "The cell ends in `for i in []:`. " + ONE_STEP),
+    ("x = 1\nx", "The cell ends in `x`. None of the cell was run. " + NONE),
+    ("x = 1", "The cell ends in `x = 1`. None of the cell was run. " + NONE),
+    (
+        "for i in []:\n    f(i)",
+        "The cell ends in `for i in []:`. None of the cell was run. " + ONE_STEP,
+    ),
     ("with f(1):\n    f(1)", "The cell ends in `with f(1):`. " + WHOLE),
-    ("lock = open('/dev/null')\nwith lock:\n    f(1)", "The cell ends in `with lock:`. " + WHOLE),
+    (
+        "lock = open('/dev/null')\nwith lock:\n    f(1)",
+        "The cell ends in `with lock:`. " + WHOLE,
+    ),
     (
         "import torch\nwith torch.autocast('mps'):\n    f(1)",
         (
@@ -145,19 +153,34 @@ WRONG = [
             "cpu and cuda. Put autocast into the function that the cell calls.\n"
         ),
     ),
-    ("import torch\nwith torch.no_grad():\n    y = 1", "The cell ends in `y = 1`. " + NONE),
+    (
+        "import torch\nwith torch.no_grad():\n    y = 1",
+        "The cell ends in `y = 1`. None of the cell was run. " + NONE,
+    ),
     (
         "y = f(1) + g(2)",
-        "The cell ends in `y = f(1) + g(2)`. "
+        "The cell ends in `y = f(1) + g(2)`. None of the cell was run. "
         + ONE_CALL
         + ENDING.format("", "f(1) + g(2)")
         + "    y = compute()\n",
     ),
-    ("def g(): pass", "The cell ends in `def g():`. " + NONE),
-    ("import math", "The cell ends in `import math`. " + NONE),
+    (
+        "f(1).cos",
+        (
+            "The cell ends in `f(1).cos`. None of the cell was run. "
+            "That is the method cos itself: its call `()` is probably missing. "
+            + ENDING.format("", "f(1).cos()")
+            + "    compute()\n"
+        ),
+    ),
+    ("def g(): pass", "The cell ends in `def g():`. None of the cell was run. " + NONE),
+    ("import math", "The cell ends in `import math`. None of the cell was run. " + NONE),
     ("# nothing", "The cell is empty. " + NONE),
-    ("!true", "The cell ends in a magic or a shell command. " + NONE),
-    ("%time f(1)", "The cell ends in a magic or a shell command. " + NONE),
+    ("!true", "The cell ends in a magic or a shell command. None of the cell was run. " + NONE),
+    (
+        "%time f(1)",
+        "The cell ends in a magic or a shell command. None of the cell was run. " + NONE,
+    ),
     ("print(f(1))", "The cell's last call is print(...). " + NOTHING),
     ("list(range(3))", "The cell's last call is list(...). " + NOTHING),
     (
