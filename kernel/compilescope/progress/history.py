@@ -21,6 +21,8 @@ TIMES = 5
 """Times that are kept of each kind, the latest ones."""
 MIN_SECONDS = 2.0
 """Shorter work needs no estimate."""
+_SPREAD = 2.0
+"""The ratio of the longest time to the shortest above which an estimate is rough."""
 
 _log = logging.getLogger(__name__)
 
@@ -32,6 +34,8 @@ class UsualDuration(msgspec.Struct, frozen=True, kw_only=True):
     """The median of the last times, rounded as far as an estimate carries."""
     longest_s: float
     """The longest of them: what takes longer takes longer than usual."""
+    is_rough: bool = False
+    """Whether the longest took more than twice as long as the shortest."""
 
 
 class History:
@@ -63,7 +67,11 @@ class History:
             times = self._read().get(kind)
         if not times or statistics.median(times) < MIN_SECONDS:
             return None
-        return UsualDuration(about_s=_rounded(statistics.median(times)), longest_s=max(times))
+        return UsualDuration(
+            about_s=_rounded(statistics.median(times)),
+            longest_s=max(times),
+            is_rough=max(times) > _SPREAD * min(times),
+        )
 
     def add(self, kind: str, seconds: float) -> None:
         """Records that work of a kind was done, and how long it took."""

@@ -170,9 +170,9 @@ def advice_on(graph_break: Break) -> str:
 
 
 def _with_cost(hint: str) -> str:
-    """Torch's hint, with what the setting that it names costs."""
+    """Torch's hint as a sentence, with what the setting that it names costs."""
     cost = next((words for setting, words in _COSTS.items() if setting in hint), "")
-    return f"{hint.rstrip('.')}. {cost}" if cost else hint
+    return f"{hint.rstrip('.')}. {cost}".rstrip()
 
 
 _ALONE = frozenset({OUTSIDE, BY_DESIGN, _BRANCHLESS, _IN_TORCH, *_APPLICABLE.values()})
@@ -204,7 +204,7 @@ _REORDERABLE = "reorderable_logging_functions"
 _READS_NUMBER = re.compile(r"\.(item|tolist)\(|\b(bool|float|int)\(")
 _NO_OUTPUT = (
     "Output breaks the graph. Under `if not torch.compiler.is_compiling():` it does not, and "
-    "compiled calls have no output."
+    "compiled calls skip it and write nothing."
 )
 _OUTPUT_AFTER = "To keep it, return the value and write it after the call."
 _PRINT_AFTER = (

@@ -124,7 +124,7 @@ class Line:
         usual = now.usual if now.began == self._first else None
         taken = self._ticked - self._first
         words = time_text(taken, usual)
-        return f"{words} in all" if words == elapsed(taken) else words
+        return f"{words} in total" if words == elapsed(taken) else words
 
     def _fraction(self, now: Progress) -> float | None:
         """How much is done: a bar never goes back. A later job, which begins anew, has none."""

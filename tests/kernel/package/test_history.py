@@ -69,6 +69,8 @@ def test_a_folder_that_cannot_be_written_costs_the_estimate_alone(tmp_path: Path
         (12.9, None, "12 s"),
         (0.4, UsualDuration(about_s=40, longest_s=45), "expected: about 40 s"),
         (12.9, UsualDuration(about_s=80, longest_s=90), "12 s of about 1 min 20 s"),
+        (30.0, UsualDuration(about_s=40, longest_s=45), "30 s"),
+        (12.9, UsualDuration(about_s=80, longest_s=190, is_rough=True), "12 s"),
         (42.0, UsualDuration(about_s=40, longest_s=45), "42 s"),
         (125.0, UsualDuration(about_s=40, longest_s=45), "2 min 05 s, longer than expected"),
     ],
@@ -132,7 +134,7 @@ def test_a_second_job_in_a_cell_goes_on_with_the_time_of_the_first(
         step="layers", began=began + 120, usual=UsualDuration(about_s=20, longest_s=20)
     )
     line.show(later)
-    assert line._words(later) == "2 min 05 s in all"
+    assert line._words(later) == "2 min 05 s in total"
 
 
 def test_a_bar_never_goes_back() -> None:
@@ -166,7 +168,7 @@ def test_a_terminal_shows_the_time_within_a_step(monkeypatch: pytest.MonkeyPatch
         line.show(Progress(step="building", began=time.monotonic() - 12.5))
         ticked.wait()
     line.clock.join()
-    assert _seconds(r"(?s).*\r\033\[Kbuilding \((\d+) s in all\) ….*", terminal.getvalue()) >= 12
+    assert _seconds(r"(?s).*\r\033\[Kbuilding \((\d+) s in total\) ….*", terminal.getvalue()) >= 12
     assert terminal.getvalue().endswith("\r\033[K")
 
 
@@ -205,7 +207,7 @@ def test_long_work_gives_a_sign_of_life_where_there_is_no_terminal(
         assert file.written.wait(600)
     line.clock.join()
     for text in file.getvalue().splitlines():
-        assert _seconds(r"compilescope: python: building \((\d+) s in all\) …", text) >= 12
+        assert _seconds(r"compilescope: python: building \((\d+) s in total\) …", text) >= 12
 
 
 class Unread(io.StringIO):
@@ -253,7 +255,7 @@ def test_a_job_knows_its_like_and_only_what_is_done_is_kept() -> None:
         monitor.step("tracing")
     assert history.usual("test of g") == UsualDuration(about_s=20, longest_s=20)
     # The short one pulls the median down to where nothing is said.
-    assert history.usual("test of f") == UsualDuration(about_s=10, longest_s=20)
+    assert history.usual("test of f") == UsualDuration(about_s=10, longest_s=20, is_rough=True)
 
 
 def test_a_kind_is_of_the_work_the_variants_the_size_and_the_machine() -> None:

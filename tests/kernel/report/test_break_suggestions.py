@@ -47,7 +47,7 @@ def test_output_that_breaks_the_graph_is_left_out_where_it_is_compiled(
     assert (graph_break.code, graph_break.place) == (suggestion.code, suggestion.place)
     assert graph_break.advice == ([suggestion.why] if mended else hints)
     assert ("no variant can try it" in suggestion.place) == bool(mended)
-    assert ("compiled calls have no output" in suggestion.why) == bool(mended)
+    assert ("compiled calls skip it and write nothing" in suggestion.why) == bool(mended)
     assert ("reorderable_logging_functions.add(print)" in suggestion.why) == (line == "print(x)")
 
 
@@ -80,7 +80,7 @@ def test_a_line_of_output_has_one_suggestion_for_all_its_breaks() -> None:
     assert suggestion.gain == "wastes 3.00 s of compile time"
     assert suggestion.why == (
         "Output breaks the graph. Under `if not torch.compiler.is_compiling():` it does not, and "
-        "compiled calls have no output. To keep it, return the value and write it after the call."
+        "compiled calls skip it and write nothing. To keep it, return the value and write it after the call."
     )
 
 
@@ -94,7 +94,7 @@ def test_a_break_that_a_setting_of_dynamo_ends_has_it_to_copy() -> None:
     assert (branch.code, branch.requested, branch.view) == ("", None, "breaks")
     # In a function that was inlined the line is that function's, not the call of it.
     inlined = suggestion_of(report, "Fix the graph break at line 11")
-    assert inlined.what.endswith(': print("so far:", text)')
+    assert inlined.what.endswith(': `print("so far:", text)`')
 
 
 @pytest.mark.parametrize(
@@ -142,8 +142,8 @@ def test_a_break_names_its_file_unless_it_is_the_subjects_own() -> None:
         ),
     ]
     whys = {item.what: item.why for item in overview(report).suggestions}
-    assert whys["Fix the graph break at line 3: x.show()"] == "Take it out."
-    assert whys["Fix the graph break at optimizer.py:79: optimizer.step()"] == (
+    assert whys["Fix the graph break at line 3: `x.show()`"] == "Take it out."
+    assert whys["Fix the graph break at optimizer.py:79: `optimizer.step()`"] == (
         "The break is in torch's own code: move this call out of the compiled code."
     )
 
@@ -171,14 +171,14 @@ def test_the_setting_that_loses_the_gradients_of_backward_is_not_offered() -> No
         DistinctBreak(cause=backward, eager=["loss.backward()"]),
         DistinctBreak(cause=grad, eager=["g = torch.autograd.grad(loss, x)"]),
     ]
-    item = suggestion_of(report, "Fix the graph break: loss.backward()")
+    item = suggestion_of(report, "Fix the graph break: `loss.backward()`")
     assert (item.code, item.place) == ("", "")
     assert item.why.startswith("Call backward() and the optimizer's step() outside the compiled")
     assert advice_lines(backward) == [item.why]
-    item = suggestion_of(report, "Fix the graph break: g =")
+    item = suggestion_of(report, "Fix the graph break: `g =")
     assert item.code == ""
     report.variant("python").breaks.pop(0)
-    item = suggestion_of(report, "Fix the graph break: g =")
+    item = suggestion_of(report, "Fix the graph break: `g =")
     assert item.code == "torch._dynamo.config.trace_autograd_ops = True"
     assert item.why == f"{grad.hints[0]} {TRACE_GRAD_ONLY}"
 
@@ -428,7 +428,9 @@ def test_a_break_in_torchs_own_code_is_named_by_the_users_line() -> None:
     )
     report.variant("python").breaks = [DistinctBreak(cause=cause, eager=["func("])]
     item = suggestion_of(report, "Fix the graph break")
-    assert item.what == "Fix the graph break at train.py:8: optimizer.step() (torch's _fused_adam)"
+    assert (
+        item.what == "Fix the graph break at train.py:8: `optimizer.step()` (torch's _fused_adam)"
+    )
     assert item.why.endswith("move this call out of the compiled code.")
 
 

@@ -297,7 +297,7 @@ def test_a_result_of_aot_compile_is_opened_and_measured() -> None:
     assert opened.kernels[0].source == compiled.kernels[0].source
     assert any(guard.type == "TENSOR_MATCH" for guard in opened.guards)
     assert python.changes is not None
-    assert "the one kernel is identical" in python.changes.summary
+    assert "the only kernel is identical" in python.changes.summary
     assert written.timing is not None
     assert written.timing.baseline == "eager"
     assert [error.ok for error in written.accuracy] == [True]

@@ -43,7 +43,7 @@ limits?       Not measured yet. The time of a call was not broken down. cs.study
    before the call (cell line 3):
    with torch.no_grad():
        f(x)
-2. Fix the graph break at line 3: print(x): not measured
+2. Fix the graph break at line 3: `print(x)`: not measured
    Take the print out.
 1 graph · 1 graph break · 1 recompile · 1 launch of 1 kernel (1 C++) · 1 guard · 1 setting not in
 effect: cudagraphs · first call 2.58 s (C++ build 2.08 s, Dynamo 500 ms)

@@ -18,7 +18,7 @@ const KERNEL = {
 const CHANGES: Changes = {
   baseline: 'python',
   switches: ['dynamic'],
-  summary: 'Against python: 1 of 2 kernels is identical, 1 differs.',
+  summary: 'Compared with python: 1 of 2 kernels is identical, 1 differs.',
   only_inductor: [],
   backend_words: '',
   kernels: [

@@ -114,7 +114,7 @@ def _backend_words(variant: VariantReport, changes: Changes) -> str:
 
 
 def _summary(baseline: VariantReport, variant: VariantReport, changes: Changes) -> str:
-    start = f"Against {baseline.name}: "
+    start = f"Compared with {baseline.name}: "
     if changes.only_inductor:
         return start + (
             f"the backend {variant.requested.backend} generates no kernels and no wrapper; "
@@ -126,7 +126,7 @@ def _summary(baseline: VariantReport, variant: VariantReport, changes: Changes) 
             f"Inductor generates {count(kernels, 'kernel')} and the wrapper; the backend "
             f"{baseline.requested.backend} generates neither."
         )
-    parts = [_kernels(changes.kernels), _wrapper(baseline, variant), *_rest(changes.changes)]
+    parts = [_kernels(changes.kernels), _wrapper(baseline, variant), _rest(changes.changes)]
     if useless := unapplied_settings(variant, changes.switches):
         parts.append(f"not as requested: {', '.join(useless)}")
     return start + "; ".join(part for part in parts if part) + "."
@@ -159,7 +159,7 @@ def _kernels(kernels: Sequence[KernelChange]) -> str:
 
 def _all(number: int) -> str:
     if number == 1:
-        return "the one kernel"
+        return "the only kernel"
     return "both kernels" if number == 2 else f"all {whole_number(number)} kernels"
 
 
@@ -188,18 +188,20 @@ def _wrapper(baseline: VariantReport, variant: VariantReport) -> str:
     return "the wrapper is the same" if wrapper_texts(baseline) == wrapper_texts(variant) else ""
 
 
-def _rest(changes: Sequence[Change]) -> list[str]:
+def _rest(changes: Sequence[Change]) -> str:
     kinds = {change.kind for change in changes}
-    differing = []
-    if "compilations" in kinds:
-        differing.append("different compilations")
-    if "graph" in kinds:
-        differing.append("different graphs")
-    if "guards" in kinds:
-        differing.append("different guards")
-    if "breaks" in kinds:
-        differing.append("different graph breaks")
-    return differing
+    differing = [words for kind, words in _PARTS.items() if kind in kinds]
+    listed = " and ".join(filter(None, [", ".join(differing[:-1]), *differing[-1:]]))
+    return f"the {listed} differ" if listed else ""
+
+
+_PARTS = {
+    "compilations": "compilations",
+    "graph": "graphs",
+    "guards": "guards",
+    "breaks": "graph breaks",
+}
+"""Kind of a change → what differs."""
 
 
 def _graphs(changes: Sequence[Change]) -> str:

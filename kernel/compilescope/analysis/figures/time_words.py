@@ -6,6 +6,8 @@ from ...progress.history import UsualDuration
 from ...report.units import elapsed
 
 _ELAPSED = "{elapsed}"
+_SHOWN = 2 / 3
+"""The part of the usual duration for which it is shown."""
 
 
 def time_words(usual: UsualDuration | None) -> list[tuple[float, str]]:
@@ -24,13 +26,17 @@ def time_words(usual: UsualDuration | None) -> list[tuple[float, str]]:
     """
     if usual is None:
         return [(1.0, _ELAPSED)]
+    longer = (usual.longest_s, f"{_ELAPSED}, longer than expected")
+    if usual.is_rough:
+        return [(1.0, _ELAPSED), longer]
     about = f"about {elapsed(usual.about_s)}"
     return [
         # Alone it would read as the time that has passed.
         (0.0, f"expected: {about}"),
         (1.0, f"{_ELAPSED} of {about}"),
-        (float(usual.about_s), _ELAPSED),
-        (usual.longest_s, f"{_ELAPSED}, longer than expected"),
+        # Close to its end, the estimate would read as a promise.
+        (_SHOWN * usual.about_s, _ELAPSED),
+        longer,
     ]
 
 

@@ -53,6 +53,9 @@ _GROUPS = {
     "weights": _Group("weight", "", "the same type, shape, strides and device"),
     "tensors": _Group("other tensor", "", "the same type, shape, strides and device"),
     "state": _Group("", "torch's state", "gradient mode, autocast, default device and the like"),
+    "markings": _Group(
+        "marking guard", "", "the same sizes of tensors are marked as dynamic or static"
+    ),
     "rest": _Group("other guard", "", "the same modules, functions, types and hooks"),
 }
 
@@ -83,7 +86,7 @@ def find_conditions(guards: Sequence[Guard]) -> list[Condition]:
     """Return the conditions: the call's inputs first, then values, then groups.
 
     Every guard is in one of the conditions. Guards on what seldom changes are in groups: weights,
-    other tensors, torch's state, and the rest.
+    other tensors, torch's state, marks of dynamic sizes, and the rest.
     """
     inputs: dict[tuple[str, str], Condition] = {}
     values: dict[tuple[str, str], Condition] = {}
@@ -110,6 +113,8 @@ def find_conditions(guards: Sequence[Guard]) -> list[Condition]:
 def _group(guard: Guard) -> str:
     if guard.type == "TENSOR_MATCH":
         return "weights" if _WEIGHT.search(guard.source) else "tensors"
+    if guard.type == "DIMENSION_DYNAMIC_MARKING_GUARD":
+        return "markings"
     return "state" if guard.type in _STATES else "rest"
 
 

@@ -20,13 +20,13 @@ def with_kernels(**sources: str) -> VariantReport:
 @pytest.mark.parametrize(
     ("before", "after", "words"),
     [
-        ({"f": "1"}, {"f": "1"}, "the one kernel is identical"),
-        ({"f": "1"}, {"f": "2"}, "the one kernel differs"),
-        ({"f": "1"}, {}, "the one kernel is removed"),
-        ({}, {"f": "1"}, "the one kernel is new"),
+        ({"f": "1"}, {"f": "1"}, "the only kernel is identical"),
+        ({"f": "1"}, {"f": "2"}, "the only kernel differs"),
+        ({"f": "1"}, {}, "the only kernel is removed"),
+        ({}, {"f": "1"}, "the only kernel is new"),
         ({"f": "1", "g": "2"}, {"f": "1", "g": "2"}, "both kernels are identical"),
         ({"f": "1", "g": "2"}, {"f": "3", "g": "4"}, "both kernels differ"),
-        ({"f": "1", "g": "2"}, {"f": "1"}, "the one kernel is identical, 1 is removed"),
+        ({"f": "1", "g": "2"}, {"f": "1"}, "the only kernel is identical, 1 is removed"),
         ({"f": "1", "g": "2"}, {"f": "1", "g": "3"}, "1 of 2 kernels is identical, 1 differs"),
         (
             dict(zip("abc", "123", strict=True)),
@@ -40,5 +40,5 @@ def test_kernels_are_counted_in_grammatical_words(
     before: dict[str, str], after: dict[str, str], words: str
 ) -> None:
     summary = compare(with_kernels(**before), with_kernels(**after)).summary
-    assert summary.startswith(f"Against python: {words}")
-    assert summary[len(f"Against python: {words}")] in ".;"
+    assert summary.startswith(f"Compared with python: {words}")
+    assert summary[len(f"Compared with python: {words}")] in ".;"

@@ -52,6 +52,7 @@ def test_inputs_come_first_then_values_then_groups() -> None:
         Guard("len(L['xs']) == 2", type="LENGTH_CHECK", source="L['xs']"),
         Guard("not L['ys']", type="SEQUENCE_LENGTH", source="L['ys']"),
         Guard("not math.isnan(L['rate'])", type="LAMBDA_GUARD", source="L['rate']"),
+        Guard("no mark", type="DIMENSION_DYNAMIC_MARKING_GUARD", source="L['x']"),
     ]
     assert condition_titles(guards) == [
         ("x", "float32[*, 16], * is any size, requires_grad=True", 5),
@@ -63,6 +64,7 @@ def test_inputs_come_first_then_values_then_groups() -> None:
         ("rate", "not math.isnan(rate)", 9),
         ("1 weight", "the same type, shape, strides and device", None),
         ("torch's state", "gradient mode, autocast, default device and the like", None),
+        ("1 marking guard", "the same sizes of tensors are marked as dynamic or static", None),
         ("1 other guard", "the same modules, functions, types and hooks", None),
     ]
 

@@ -39,7 +39,7 @@ def test_output_left_out_under_compile_breaks_no_graph_and_is_lost(
     define, calls, compile_ = program
     (suggestion,) = breaks_suggestions(run(define, compile_, calls))
     assert capsys.readouterr().out.count("mean") == 3
-    assert "compiled calls have no output." in suggestion.why
+    assert "compiled calls skip it and write nothing." in suggestion.why
     mended = suggestion.code.replace("\n", "\n    ")
     after = run(define.replace(LINES[program], mended), compile_, calls)
     assert (len(after.compilations), breaks_suggestions(after)) == (1, [])

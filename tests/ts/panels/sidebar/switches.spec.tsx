@@ -86,7 +86,7 @@ describe('The switches in the sidebar', () => {
   it('says at the switch that was flipped what it changed', () => {
     const changed = {
       baseline: 'python',
-      summary: 'Against python: both kernels are identical.',
+      summary: 'Compared with python: both kernels are identical.',
       switches: ['mode']
     };
     const requested = variant({ mode: 'max-autotune' });

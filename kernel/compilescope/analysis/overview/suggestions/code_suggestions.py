@@ -223,9 +223,9 @@ def against_breaks(variant: VariantReport, report: Report) -> Iterator[Ranked]:
         if where is not None and _CALL_ITSELF.search(where.file):
             what = "Fix the graph break at the call itself"
         elif caller is not None:
-            what += f": {caller.code.strip().rstrip(':')}{_torchs_function(graph_break)}"
+            what += f": `{caller.code.strip().rstrip(':')}`{_torchs_function(graph_break)}"
         elif line or graph_break.eager:
-            what += f": {(line or graph_break.eager[0]).rstrip(':')}"
+            what += f": `{(line or graph_break.eager[0]).rstrip(':')}`"
         reason = "; ".join(graph_break.cause.reason.splitlines())
         wasted_us = sum(each.wasted_us or 0.0 for each in (graph_break, *others))
         attempts = sum(each.count for each in (graph_break, *others) if each.wasted_us)
