@@ -95,6 +95,12 @@ def comment(text: str) -> str:
     return "\n".join(["/**", *(f" * {line}" for line in lines), " */"])
 
 
+def is_optional(name: str, struct: dict[str, Any]) -> bool:
+    """Whether a field is left out where it is not set: its default is `msgspec.UNSET`."""
+    field = struct["properties"][name]
+    return name not in struct.get("required", ()) and "default" not in field and "$ref" not in field
+
+
 def member(name: str, schema: dict[str, Any]) -> str:
     line = f"  {name}: {union(schema)};"
     if len(line) <= WIDTH:
@@ -106,8 +112,11 @@ def member(name: str, schema: dict[str, Any]) -> str:
 
 
 def interface(name: str, schema: dict[str, Any]) -> str:
-    # Every field is encoded, defaults included, so every property is there to read.
-    body = [member(key, value) for key, value in schema["properties"].items()]
+    # A field is encoded with its default, too, so its property is there to read.
+    body = [
+        member(f"{key}?" if is_optional(key, schema) else key, value)
+        for key, value in schema["properties"].items()
+    ]
     doc = [comment(schema["description"].split("\n\n")[0])] if "description" in schema else []
     if not body:
         return "\n".join([*doc, f"export type {name} = Record<string, never>;"])
@@ -363,8 +372,13 @@ class Conformity:
         return "\n\n".join([f"{header}\n{imports}", *functions, "\n".join(checks)]) + "\n"
 
     def _function(self, name: str) -> str:
-        fields = self._structs[name]["properties"].items()
-        body = [f"  o.{field} = {self._field(name, field, schema)};" for field, schema in fields]
+        struct = self._structs[name]
+        body = []
+        for field, schema in struct["properties"].items():
+            line = f"  o.{field} = {self._field(name, field, schema)};"
+            if is_optional(field, struct):
+                line = f"  if (o.{field} !== undefined) {{\n  {line}\n  }}"
+            body.append(line)
         return "\n".join(
             [
                 f"export function conform{name}(value: unknown): void {{",

@@ -1321,6 +1321,9 @@ export function conformSourceLine(value: unknown): void {
   o.line = number(o.line, 'line');
   o.function = text(o.function, 'function', '');
   o.code = text(o.code, 'code', '');
+  if (o.cell !== undefined) {
+    o.cell = number(o.cell, 'cell');
+  }
 }
 
 export function conformSpeedup(value: unknown): void {

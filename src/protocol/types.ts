@@ -2484,6 +2484,7 @@ export interface SourceLine {
   line: number;
   function: string;
   code: string;
+  cell?: number;
 }
 
 /**

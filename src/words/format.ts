@@ -66,18 +66,19 @@ export function formatRatio(ratio: number): string {
 }
 
 /**
- * A place in the user's code, short: `cell line 3` in a notebook, whose cells have
- * file names that mean nothing to anyone, `model.py:12` in a file.
+ * A place in the user's code, short: `cell [7], line 3` in a notebook, whose cells
+ * have file names that mean nothing to anyone, `cell line 3` if the cell's number is
+ * unknown; `model.py:12` in a file.
  */
 export function formatPlace(
-  where: Pick<SourceLine, 'file' | 'line'>,
+  where: Pick<SourceLine, 'file' | 'line' | 'cell'>,
   files: Readonly<Record<string, string>>,
   trans: TranslationBundle
 ): string {
   const { file, line } = where;
-  const number = /^<ipython-input-(\d+)-/.exec(file)?.[1];
-  if (number) {
-    return `In[${number}]:${line}`;
+  const cell = where.cell ?? /^<ipython-input-(\d+)-/.exec(file)?.[1];
+  if (cell !== undefined) {
+    return trans.__('cell [%1], line %2', cell, line);
   }
   return file in files || /[\\/]ipykernel_\d+[\\/]/.test(file)
     ? trans.__('cell line %1', line)

@@ -7,6 +7,7 @@ from typing import Literal
 
 import msgspec
 
+from .cell_numbers import cell_number, is_cell
 from .resumed import is_generated, readable_name
 
 Severity = Literal["error", "warning", "info"]
@@ -24,8 +25,14 @@ class SourceLine(Struct, frozen=True):  # type: ignore[misc]  # msgspec allows i
     function: str = ""
     """The function that it is in; after a graph break ``f from line 9``."""
     code: str = ""
+    cell: int | msgspec.UnsetType = msgspec.UNSET
+    """The execution count of the notebook cell that it is in; unset elsewhere, or if unknown."""
 
     def __post_init__(self) -> None:
+        if self.cell is msgspec.UNSET and is_cell(self.file):
+            number = cell_number(self.file)
+            if number is not None:
+                msgspec.structs.force_setattr(self, "cell", number)
         if is_generated(self.function):
             msgspec.structs.force_setattr(self, "function", readable_name(self.function))
 

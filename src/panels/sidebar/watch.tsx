@@ -168,7 +168,7 @@ function Row(props: {
             }
             onClick={() => onShow(id, place)}
           >
-            {`${call ? 'torch.compile, ' : ''}${formatPlace(place, files, trans)}`}
+            {`${call ? 'torch.compile in ' : ''}${formatPlace(place, files, trans)}`}
           </button>
         </span>
       )}

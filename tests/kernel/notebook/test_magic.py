@@ -250,8 +250,12 @@ def test_a_wrong_cell_says_what_it_should_be(
 def test_the_cell_goes_by_its_number(shell: InteractiveShell, session: FakeSession) -> None:
     for _ in range(2):
         result = shell.run_cell("%%compile\nf(1)", store_history=True)
-        file = session.asked[-1]["call"].file
-        assert shell.compile.format_code_name(file) == ("Cell", f"In[{result.execution_count}]")
+        call = session.asked[-1]["call"]
+        assert shell.compile.format_code_name(call.file) == (
+            "Cell",
+            f"In[{result.execution_count}]",
+        )
+        assert call.cell == result.execution_count
 
 
 @pytest.mark.parametrize(

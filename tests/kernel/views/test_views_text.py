@@ -6,6 +6,7 @@ import json
 import re
 from pathlib import Path
 
+import msgspec
 import pytest
 from compilescope.report import Kernel, Payback, Problem, SourceLine, Startup, units
 from compilescope.report.variant import Variant
@@ -149,7 +150,10 @@ def test_figures_are_those_of_the_panel() -> None:
         shown for _, shown in cases["ranges"]
     ]
     assert [
-        wording.place(SourceLine(file=file, line=line)) for file, line, _ in cases["places"]
+        wording.place(
+            SourceLine(file=file, line=line, cell=msgspec.UNSET if cell is None else cell)
+        )
+        for file, line, cell, _ in cases["places"]
     ] == [shown for *_, shown in cases["places"]]
     assert {apart: units.difference(apart) for apart, _ in cases["differences"]} == dict(
         cases["differences"]
@@ -206,7 +210,7 @@ def test_words_of_what_is_not_known() -> None:
     assert wording.speedup(unknown) == ""
     assert wording.place(None) == ""
     assert wording.place(CELL) == "cell line 3"
-    assert wording.place(SourceLine(file="<ipython-input-7-ab>", line=2)) == "In[7]:2"
+    assert wording.place(SourceLine(file="<ipython-input-7-ab>", line=2)) == "cell [7], line 2"
     assert wording.place(SourceLine(file="C:\\a\\b.py", line=2)) == "b.py:2"
 
 

@@ -26,9 +26,13 @@ describe('figures', () => {
       estimates: cases.estimates.map(([seconds]) =>
         formatRoughly(seconds as number, nullTranslator.load('compilescope'))
       ),
-      places: cases.places.map(([file, line]) =>
+      places: cases.places.map(([file, line, cell]) =>
         formatPlace(
-          { file: file as string, line: line as number },
+          {
+            file: file as string,
+            line: line as number,
+            cell: (cell as number | null) ?? undefined
+          },
           {},
           nullTranslator.load('compilescope')
         )
@@ -50,7 +54,7 @@ describe('figures', () => {
       durations: cases.durations.map(([, text]) => text),
       ranges: cases.ranges.map(([, text]) => text),
       estimates: cases.estimates.map(([, text]) => text),
-      places: cases.places.map(([, , text]) => text),
+      places: cases.places.map(([, , , text]) => text),
       differences: cases.differences.map(([, text]) => text),
       shares: cases.shares.map(([, text]) => text),
       elapsed: cases.elapsed.map(([, text]) => text),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
+
+import msgspec
 
 from ...report import FIRST_CALL_PARTS, SourceLine
 from ...report.units import duration, whole_number
@@ -39,17 +40,17 @@ def round_number(value: float) -> str:
 def place(where: SourceLine | None) -> str:
     """Return ``file:line``, the file without its folders; empty for an unknown place.
 
-    The file name of a notebook cell means nothing to its author, so it becomes ``cell line 3``.
+    The file name of a notebook cell means nothing to its author: it becomes ``cell [7], line 3``,
+    or ``cell line 3`` if the cell's number is unknown.
     ``src/words/format.ts`` has the same rules; both are tested with ``tests/data/formats.json``.
     """
     if where is None:
         return ""
     parts = where.file.replace("\\", "/").split("/")
+    if where.cell is not msgspec.UNSET:
+        return f"cell [{where.cell}], line {where.line}"
     if any(part.startswith("ipykernel_") for part in parts[:-1]):
         return f"cell line {where.line}"
-    number = re.match(r"<ipython-input-(\d+)-", parts[-1])
-    if number:
-        return f"In[{number[1]}]:{where.line}"
     return f"{parts[-1]}:{where.line}" if parts[-1] else f"line {where.line}"
 
 

@@ -157,7 +157,7 @@ describe('Watch', () => {
     expect(name.getAttribute('aria-current')).toBe('true');
     click(name);
     expect(actions.showWatched).toHaveBeenCalledWith('0/0', null);
-    expect(place.textContent).toBe('torch.compile, cell line 4');
+    expect(place.textContent).toBe('torch.compile in cell line 4');
     expect(host.querySelector('li')!.textContent).toContain('[3]');
     click(place);
     expect(actions.showWatched).toHaveBeenCalledWith('0/0', CALL);
