@@ -103,7 +103,7 @@ def _shapes(
 ) -> dict[str, tuple[tuple[object, ...], dict[str, object]]]:
     if notebook_globals.is_cell_running():
         raise CompilescopeError(
-            "The kernel is busy.",
+            "The Jupyter kernel is busy.",
             "A cell runs: the arguments are evaluated with the notebook's names.",
             "Start the sweep again when the cell has ended.",
         )

@@ -54,7 +54,7 @@ class VariantSources:
         """Runs the subject once for every kind of capture that the variants need."""
         for name, variant in variants.items():
             if not self.has_capture(variant):
-                monitor.step("running the subject under Dynamo", variant=name)
+                monitor.step("Dynamo is tracing the call", variant=name)
                 unsaved = self._generation.capture(variant, monitor)
                 report_updates.note_unsaved(self._report, unsaved)
 

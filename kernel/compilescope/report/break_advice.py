@@ -17,9 +17,7 @@ _SETTING = re.compile(
 Some hints leave out ``config``, without which the assignment changes nothing.
 """
 
-_SCALAR = (
-    "A line that branches on the number breaks the graph then: torch.where on the tensor does not."
-)
+_SCALAR = "A branch on the number still breaks the graph: use torch.where on the tensor instead."
 _TORCH = re.compile(r"[/\\]site-packages[/\\]torch[/\\]")
 _OPTIMIZER = re.compile(_TORCH.pattern + r"optim[/\\]")
 _BUILTIN = "If it is a Python builtin"

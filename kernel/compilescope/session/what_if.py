@@ -36,7 +36,7 @@ def ask_text(session: Session, subject: str, variant: str, text: str, compilatio
     inspected = session.inspection(subject)
     if notebook_globals.is_cell_running():
         raise CompilescopeError(
-            "The kernel is busy.",
+            "The Jupyter kernel is busy.",
             "A cell runs: its values change, and its guards may be in use.",
             "Ask again when the cell has ended.",
         )

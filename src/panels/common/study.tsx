@@ -60,7 +60,7 @@ export function StudyButton(props: IStudyProps): JSX.Element | null {
   const { job, status } = model;
   // The strip above the view says what is running.
   const why = isKernelBusy(job)
-    ? trans.__('The kernel is busy.')
+    ? trans.__('The Jupyter kernel is busy.')
     : status.kind !== 'ready'
       ? trans.__('No kernel is connected.')
       : built.length === 0

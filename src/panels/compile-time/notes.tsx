@@ -90,7 +90,10 @@ function Compiler(props: {
       text: [
         run === 'recorded' ? text : `${runTitle(run, trans)} ${text}`,
         parallel_us > 0 &&
-          trans.__('%1 in parallel', formatSeconds(parallel_us / 1e6))
+          trans.__(
+            '%1 summed over other threads',
+            formatSeconds(parallel_us / 1e6)
+          )
       ]
         .filter(Boolean)
         .join(', ')

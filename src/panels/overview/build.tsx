@@ -46,7 +46,7 @@ export function BuildButton({
     return null;
   }
   const why = isKernelBusy(job)
-    ? trans.__('The kernel is busy.')
+    ? trans.__('The Jupyter kernel is busy.')
     : status.kind !== 'ready'
       ? trans.__('No kernel is connected.')
       : '';

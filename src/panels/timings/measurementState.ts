@@ -82,8 +82,8 @@ export function measurementStateOf(
       job?.state === 'queued'
         ? trans.__('Kernel busy, queued')
         : job?.step
-          ? trans.__('The kernel is busy: %1', job.step)
-          : trans.__('The kernel is busy.');
+          ? trans.__('The Jupyter kernel is busy: %1', job.step)
+          : trans.__('The Jupyter kernel is busy.');
     return { ...base, text, obstacle };
   }
   return { ...base, text };

@@ -89,7 +89,7 @@ def test_a_break_that_a_setting_of_dynamo_ends_has_it_to_copy() -> None:
     item = suggestion_of(report, "Fix the graph break at line 23")
     assert item.code == "torch._dynamo.config.capture_scalar_outputs = True"
     assert item.place == "before the first call; code that is already compiled does not change"
-    assert item.why.endswith("torch.where on the tensor does not.")
+    assert item.why.endswith("use torch.where on the tensor instead.")
     branch = suggestion_of(report, "Fix the graph break at line 17")
     assert (branch.code, branch.requested, branch.view) == ("", None, "breaks")
     # In a function that was inlined the line is that function's, not the call of it.

@@ -53,7 +53,7 @@ def test_graphs_and_graph_breaks_come_before_the_code(session: Session) -> None:
                 contents.append((len(variant.breaks), compilations))
 
     report = session.inspect(broken, (X,), variants=("python", "cpp"), run=False, progress=look)
-    assert headlines["running the subject under Dynamo"] == "Nothing is compiled yet."
+    assert headlines["Dynamo is tracing the call"] == "Nothing is compiled yet."
     captured = "Graphs are captured; their code is being generated."
     assert headlines["generating code: lowering and fusing, graph 1 of 2"] == captured
     assert headlines["generating code: lowering and fusing, graph 2 of 2"] == captured

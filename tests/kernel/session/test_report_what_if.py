@@ -220,7 +220,7 @@ def test_while_a_cell_runs_the_kernel_is_busy(monkeypatch: pytest.MonkeyPatch) -
     code = compile("def run_code(work):\n    return work()\n", "/x/interactiveshell.py", "exec")
     names: dict[str, Any] = {}
     exec(code, names)
-    assert names["run_code"](in_thread) == "The kernel is busy."
+    assert names["run_code"](in_thread) == "The Jupyter kernel is busy."
     assert not notebook_globals.is_cell_running()
 
 

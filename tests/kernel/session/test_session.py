@@ -31,7 +31,7 @@ def test_progress_and_observers_follow_an_inspection() -> None:
     steps: list[Progress] = []
     inspected(session, progress=steps.append)
     assert [step.step for step in steps] == [
-        "running the subject under Dynamo",
+        "Dynamo is tracing the call",
         "generating code",
         "generating code: graph passes",
         "generating code: lowering and fusing",

@@ -216,7 +216,7 @@ def test_the_main_thread_is_free_once_the_subject_has_been_called(
     generate = CodeGeneration.sources
 
     def ask_again(kind: str, _: str, job: Job | None, __: Any) -> None:
-        if job is not None and job.step == "running the subject under Dynamo":
+        if job is not None and job.step == "Dynamo is tracing the call":
             again.append(in_thread(lambda: session.panel_jobs.sources(subject, dynamic)))
             shown.append(report_without_texts.job(job).step)
 
@@ -233,7 +233,7 @@ def test_the_main_thread_is_free_once_the_subject_has_been_called(
     again.append(in_thread(lambda: session.panel_jobs.sources(subject, dynamic)))
     assert {asked[1].id for asked in again} == {job.id}, "it is not doubled, wherever it runs"
     assert (job.aside, job.state, job.step) == (True, "running", "generating code: graph passes")
-    assert shown[0] == "running the subject under Dynamo; cells wait"
+    assert shown[0] == "Dynamo is tracing the call; cells wait"
     assert report_without_texts.job(job).step == job.step, "no cell waits any more"
     session.jobs.cancel(job.id)
     assert job.ended.wait(600)

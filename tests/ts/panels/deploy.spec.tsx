@@ -52,7 +52,7 @@ describe('DeployPart', () => {
     model.report = { ...report('f'), variants: [variantSummary('python')] };
     model.job = job({ kind: 'study', state: 'running', step: 'way 2 of 4' });
     show();
-    expect(page.text()).toContain('The kernel is busy.');
+    expect(page.text()).toContain('The Jupyter kernel is busy.');
     expect(page.text()).not.toContain('way 2 of 4');
   });
 

@@ -187,11 +187,11 @@ def kernel_counts(compilations: Sequence[Compilation]) -> KernelCounts:
         # The launches and languages of dropped kernels are unknown.
         return KernelCounts(number, count(number, "kernel") if number else "")
     launches = sum(len({launch.key for launch in kernel.launches}) or 1 for kernel in kernels)
-    languages = Counter(kernel.language for kernel in kernels)
+    languages = Counter[str](kernel.language for kernel in kernels)
     by = [
-        f"{whole_number(n)} {_LANGUAGES[language]}"
-        for language, n in languages.items()
-        if language in _LANGUAGES
+        f"{whole_number(languages[language])} {words}"
+        for language, words in _LANGUAGES.items()
+        if languages[language]
     ]
     text = f"{count(launches, 'launch', 'launches')} of {count(number, 'kernel')}"
     text += f" ({', '.join(by)})" if by else ""

@@ -34,7 +34,7 @@ def captured_for(
     key = hashlib.sha256(call).hexdigest(), key_of(variant)
     captured_call = _captures.pop(key, None)
     if captured_call is None:
-        step("running the subject under Dynamo")
+        step("Dynamo is tracing the call")
         call_parts = packed_call.unpack(call, world)
         code_copies = CodeCopies(functions_of(call_parts.fn, call_parts.args, call_parts.kwargs))
         captured = capture(

@@ -58,7 +58,7 @@ def fake_tensors(error: BaseException) -> Problem:
     operator = f"The operator {called[1] or called[2]}" if called else "An operator"
     return Problem(
         severity="error",
-        what=f"{operator} failed on fake tensors, as Dynamo traces it.",
+        what=f"{operator} failed on fake tensors while Dynamo was tracing it.",
         # The operator's own exception comes last, after Dynamo's arguments.
         why=_raised(explained.rpartition(": got ")[2]) or first_line_of(error),
         remedy=_REGISTER if _is_custom(explained) else _TEST,

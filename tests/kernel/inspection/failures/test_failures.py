@@ -404,7 +404,7 @@ def test_an_operator_whose_error_the_call_catches_needs_no_fake_implementation()
             return x * x
 
     problem = the_problem(inspect(Call(squared, (X,)), variants="python", run=False))
-    assert problem.what == "The operator matmul failed on fake tensors, as Dynamo traces it."
+    assert problem.what == "The operator matmul failed on fake tensors while Dynamo was tracing it."
     assert problem.why.startswith("RuntimeError: a and b")
     assert "same reduction dim" in problem.why
     assert "let it test sizes" in problem.remedy

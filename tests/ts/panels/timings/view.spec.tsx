@@ -158,7 +158,7 @@ describe('The Timings view', () => {
     expect(page.text()).toContain('Kernel busy, queued');
     model.job = job({ kind: 'build', state: 'running', step: 'building C++' });
     plain();
-    expect(page.text()).toContain('The kernel is busy: building C++');
+    expect(page.text()).toContain('The Jupyter kernel is busy: building C++');
     expect((page.button('Start') as HTMLButtonElement).disabled).toBe(true);
   });
 

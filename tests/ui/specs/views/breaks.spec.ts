@@ -69,7 +69,7 @@ test('a function with five different graph breaks', async ({ page }) => {
   await test.step('the line of a card is selected', async () => {
     const card = cards.filter({ hasText: 'float(y.max().item())' });
     await card
-      .getByRole('button', { name: /^cell line/ })
+      .getByRole('button', { name: /^cell .*line/ })
       .first()
       .click();
     await expect(

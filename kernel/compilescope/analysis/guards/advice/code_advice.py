@@ -51,6 +51,7 @@ _ONE_VALUE = (
 )
 """Kinds of advice for the first failed guard alone: useless if something else changed too."""
 _ARITHMETIC = "Suitable for a number that is used only in arithmetic."
+_ALL_DYNAMIC = "dynamic=True makes every size and number dynamic from the first compilation on."
 _NOT_GUARDED = f"A tensor's value is not guarded. {_ARITHMETIC}"
 _ONE_TYPE = f"A tensor has one type, and its value is not guarded. {_ARITHMETIC}"
 _PLAIN = "torch.tensor({0})"
@@ -410,7 +411,7 @@ class _Adviser:
         self,
         kind: str = "dynamic",
         setting: str = "",
-        what: str = "Makes every size and number dynamic from the first compilation on.",
+        what: str = _ALL_DYNAMIC,
     ) -> Iterator[Advice]:
         if self.frame is None:
             return
