@@ -325,6 +325,8 @@ def test_advice_keeps_its_indent_and_deviations_stand_at_the_top() -> None:
 
 
 def test_a_suggestion_has_its_reason() -> None:
-    text = Page(html.render(report(), full=True)).text
+    rendered = html.render(report(), full=True)
+    assert "Fix the graph break at line 3: <code>print(x)</code>" in rendered
+    text = Page(rendered).text
     suggested = text.index("Fix the graph break")
     assert "Take the print out." in text[suggested : suggested + 400]

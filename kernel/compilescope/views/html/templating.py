@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -122,6 +123,7 @@ def _environment(page: bool) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["code_marked"] = _code_marked
     environment.globals.update(
         _GLOBALS,
         css=Styles(page=page).attributes,
@@ -129,6 +131,17 @@ def _environment(page: bool) -> Environment:
         title=_title,
     )
     return environment
+
+
+def _code_marked(text: str) -> Markup:
+    """A text whose parts between backquotes are code."""
+    return Markup("").join(
+        Markup("<code>{}</code>").format(part) if index % 2 else part
+        for index, part in enumerate(_CODE.split(text))
+    )
+
+
+_CODE = re.compile(r"`([^`]+)`")
 
 
 def _shown_columns(
