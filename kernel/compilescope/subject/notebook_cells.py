@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..report import Compilation, SourceLine
+from ..report.cell_numbers import is_cell
 
 
 class Cell(NamedTuple):
@@ -43,7 +44,7 @@ def _outermost() -> str:
     frame: types.FrameType | None = sys._getframe(1)
     while frame is not None:
         name = frame.f_code.co_filename
-        if "ipykernel_" in name or name.startswith("<ipython-input-"):
+        if is_cell(name):
             result = name
         frame = frame.f_back
     return result
@@ -58,15 +59,15 @@ def cells(compilations: Iterable[Compilation]) -> dict[str, str]:
     files = {line.file for compilation in compilations for line in _lines(compilation)}
     texts: dict[str, str] = {}
     for file in sorted(files):
-        if _is_cell(file):
+        if _is_text_only_here(file):
             lines = linecache.getlines(file)
             if lines:
                 texts[file] = "".join(lines)
     return texts
 
 
-def _is_cell(file: str) -> bool:
-    return "ipykernel_" in file or file.startswith("<ipython-input-") or not Path(file).exists()
+def _is_text_only_here(file: str) -> bool:
+    return is_cell(file) or not Path(file).exists()
 
 
 def _lines(compilation: Compilation) -> Iterable[SourceLine]:
