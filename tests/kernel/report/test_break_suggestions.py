@@ -80,7 +80,8 @@ def test_a_line_of_output_has_one_suggestion_for_all_its_breaks() -> None:
     assert suggestion.gain == "wastes 3.00 s of compile time"
     assert suggestion.why == (
         "Output breaks the graph. Under `if not torch.compiler.is_compiling():` it does not, and "
-        "compiled calls skip it and write nothing. To keep it, return the value and write it after the call."
+        "compiled calls skip it and write nothing. To keep it, return the value and write it after "
+        "the call."
     )
 
 
