@@ -495,6 +495,7 @@ export function conformDistinctBreak(value: unknown): void {
   o.advice = field(o.advice, 'advice', listOfText, emptyList);
   o.code = text(o.code, 'code', '');
   o.place = text(o.place, 'place', '');
+  o.intended = flag(o.intended, 'intended', false);
 }
 
 export function conformEffective(value: unknown): void {

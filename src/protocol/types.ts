@@ -1058,6 +1058,7 @@ export interface DistinctBreak {
   advice: string[];
   code: string;
   place: string;
+  intended: boolean;
 }
 
 /**

@@ -7,6 +7,7 @@ import re
 
 from .compilation.breaks import Break
 from .problem import SourceLine
+from .resumed import plain_function
 
 _SETTING = re.compile(
     r"torch\._dynamo\.(?:config\.)?(?P<name>[a-z_]+)"
@@ -284,6 +285,18 @@ def is_by_design(graph_break: Break) -> bool:
         where is not None
         and _OPTIMIZER.search(where.file) is not None
         and graph_break.reason.startswith("Call to `torch._dynamo.graph_break()`")
+    )
+
+
+def is_at_step(graph_break: Break) -> bool:
+    """Whether the break is at the step of an optimizer, which torch compiles on its own."""
+    return is_by_design(graph_break) or _OPTIMIZERS_STEP.match(graph_break.context) is not None
+
+
+def is_step(frame: SourceLine | None) -> bool:
+    """Whether a compiled function is the step of an optimizer, or a part of it in torch."""
+    return frame is not None and (
+        _OPTIMIZER.search(frame.file) is not None or plain_function(frame.function) == "step"
     )
 
 

@@ -50,6 +50,8 @@ class DistinctBreak(Struct):
     """What ends it, as code to paste; empty if there is none."""
     place: str = ""
     """Where to paste it."""
+    intended: bool = False
+    """Whether torch breaks the graph there on purpose, so that there is nothing to change."""
 
 
 class VariantReport(Struct):
@@ -73,8 +75,8 @@ class VariantReport(Struct):
     warm_compile_time: CompileTime | None = None
     """The first call repeated with a fresh Dynamo and the caches that the first one filled."""
     breaks: list[DistinctBreak] = []
-    """Each distinct graph break once, the most frequent first; those that waste no compile time
-    (`DistinctBreak.wasted_us`) are last."""
+    """Each distinct graph break once, those that waste the most compile time first
+    (`DistinctBreak.wasted_us`), intended ones (`DistinctBreak.intended`) last."""
     timing: Timing | None = None
     """The latency of later calls; None until the variant is timed."""
     has_backward: bool = False

@@ -171,20 +171,45 @@ def test_the_same_breaks_are_seen_by_watching(results: list[DistinctBreak]) -> N
     assert set(by_line(watched(six))) == set(by_line(results))
 
 
-@pytest.mark.parametrize("times_us", [(5.0, 9.0), (9.0, 5.0)])
-def test_the_order_is_that_of_the_call_whatever_was_measured(times_us: tuple[float, float]) -> None:
-    causes = [Break(reason=reason) for reason in ("branch", "first", "second", "in a loop")]
-    branch, first, second, loop = (DistinctBreak(cause=cause, after_us=0.0) for cause in causes)
-    first.wasted_us, second.wasted_us = times_us
-    loop.wasted_us, loop.count = 1.0, 3
+def test_the_most_wasteful_comes_first_and_what_to_leave_alone_last() -> None:
+    where = SourceLine("/lib/site-packages/torch/optim/optimizer.py", 79, "_use_grad", "")
+    step = Break(reason="Call to `torch._dynamo.graph_break()`", where=where)
+    causes = [step, *(Break(reason=reason) for reason in ("branch", "short", "long", "in a loop"))]
+    intended, branch, short, long, loop = (
+        DistinctBreak(cause=cause, after_us=0.0) for cause in causes
+    )
+    for graph_break, wasted_us in ((intended, 99.0), (short, 1.0), (long, 9.0), (loop, 3.0)):
+        graph_break.wasted_us = wasted_us
     variant = VariantReport(
         name="python",
         requested=Variant(),
         compilations=[Compilation(id="0/0", breaks=causes)],
-        breaks=[second, branch, first, loop],
+        breaks=[branch, intended, short, loop, long],
     )
     complete_breaks(variant)
-    assert variant.breaks == [loop, first, second, branch]
+    assert variant.breaks == [long, loop, short, branch, intended]
+    assert [graph_break.intended for graph_break in variant.breaks] == [False] * 4 + [True]
+
+
+def test_the_step_of_an_optimizer_is_a_graph_after_the_break_at_its_call() -> None:
+    model = torch.nn.Linear(3, 3)
+    optimizer = torch.optim.AdamW(model.parameters())
+
+    def train(x: Tensor) -> Tensor:
+        loss = model(x).sum()
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    torch._dynamo.reset()
+    with watching() as seen:
+        torch.compile(train, backend="eager")(torch.ones(3, 3))
+    compilations = seen.compilations("watched")
+    (step,) = (each.id for each in compilations if each.frame and each.frame.function == "step")
+    *_, graph_break = distinct_breaks(compilations)
+    assert graph_break.intended
+    assert graph_break.after == [step]
+    assert graph_break.eager == ["_use_grad"], "not the call of the step, which is compiled"
 
 
 def test_the_cost_is_that_of_lost_attempts_alone() -> None:

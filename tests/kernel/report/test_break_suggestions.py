@@ -410,11 +410,23 @@ def test_the_break_around_an_optimizers_step_is_to_be_left() -> None:
     assert advice.startswith("Leave the break: torch breaks the graph here on purpose")
     report = make_report(eager=60.0, python=40.0)
     python = report.variant("python")
-    python.breaks = [DistinctBreak(cause=cause)]
+    python.breaks = [DistinctBreak(cause=cause, intended=True)]
     python.compilations.append(Compilation(id="7/0", breaks=[cause]))
+    texts = [count.text for count in overview(report).counts]
+    assert "1 graph break, intended by torch" in texts
     assert not [item for item in overview(report).suggestions if item.what.startswith("Fix")]
     assert "Leave the break" in str(report)
     assert "move this call" not in str(report)
+
+
+def test_the_break_that_wastes_the_most_compile_time_is_the_first_to_fix() -> None:
+    report = make_report(eager=60.0, python=40.0)
+    report.variant("python").breaks = [
+        DistinctBreak(cause=Break(reason=code), eager=[code], wasted_us=wasted_us)
+        for code, wasted_us in (("often()", 2e5), ("long()", 4e6), ("kept()", None))
+    ]
+    whats = [item.what for item in overview(report).suggestions]
+    assert whats == [f"Fix the graph break: {code}" for code in ("long()", "often()", "kept()")]
 
 
 def test_a_break_in_torchs_own_code_is_named_by_the_users_line() -> None:

@@ -29,9 +29,14 @@ def recompiles(compilations: Iterable[Compilation]) -> Count:
 
 
 def breaks(distinct: Sequence[DistinctBreak]) -> Count:
-    """Some graph breaks."""
+    """Some graph breaks, and how many of them there is nothing to do about."""
+    intended = sum(graph_break.intended for graph_break in distinct)
+    which = "" if intended == len(distinct) else f"{intended} "
     return Count(
-        number=len(distinct), text=break_count(distinct), view="breaks", warning=bool(distinct)
+        number=len(distinct),
+        text=break_count(distinct) + (f", {which}intended by torch" if intended else ""),
+        view="breaks",
+        warning=intended < len(distinct),
     )
 
 

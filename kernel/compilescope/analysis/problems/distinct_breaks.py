@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 
 from ...report import Break, Compilation, DistinctBreak, Report, VariantReport
-from ...report.break_advice import advice_lines, calls_backward, code_against
+from ...report.break_advice import (
+    advice_lines,
+    calls_backward,
+    code_against,
+    is_at_step,
+    is_by_design,
+    is_step,
+)
 from ...report.resumed import plain_function, resumed_at
 from .breaks import break_key, line_of, skips_frame
 
@@ -15,7 +23,7 @@ _Key = tuple[str, str, int]
 
 
 def distinct_breaks(compilations: Sequence[Compilation]) -> list[DistinctBreak]:
-    """Collect the breaks, `most_frequent_first`; also sets where each resumed (`Break.resumed`).
+    """Collect the breaks, `most_wasteful_first`; also sets where each resumed (`Break.resumed`).
 
     Parameters
     ----------
@@ -42,34 +50,39 @@ def distinct_breaks(compilations: Sequence[Compilation]) -> list[DistinctBreak]:
                 distinct[key] = _Collected(DistinctBreak(cause=graph_break))
             distinct[key].add(graph_break, compilation, order.after(graph_break, index))
             is_whole = skips_frame(graph_break, compilation.frame)
-            if graph_break.eager and (is_whole or not order.compiled_inside(graph_break, index)):
+            steps = list(order.steps(graph_break, index))
+            if steps:
+                distinct[key].add_steps(graph_break, steps)
+            elif graph_break.eager and (is_whole or not order.compiled_inside(graph_break, index)):
                 distinct[key].eager[graph_break.eager] = None
     finished = [collected.finished() for collected in distinct.values()]
     _advise(finished)
-    return most_frequent_first(finished, compilations)
+    return most_wasteful_first(finished, compilations)
 
 
 def _advise(breaks: Sequence[DistinctBreak]) -> None:
     has_backward = any(calls_backward(each.cause) for each in breaks)
     for each in breaks:
         each.advice = advice_lines(each.cause)
+        each.intended = is_by_design(each.cause)
         each.code, each.place = code_against(each.cause, has_backward=has_backward)
 
 
-def most_frequent_first(
+def most_wasteful_first(
     breaks: Iterable[DistinctBreak], compilations: Sequence[Compilation]
 ) -> list[DistinctBreak]:
-    """Sort breaks by how often they occur, then as they first occurred in the compilations.
+    """Sort breaks by the compile time that they waste, then as they first occurred.
 
-    Those that waste no compile time are last. Times are measured once: an order by them would
-    differ between variants with the same breaks.
+    Those to leave alone (`DistinctBreak.intended`) are last.
     """
     keys = [break_key(each) for compilation in compilations for each in compilation.breaks]
     first = {key: position for position, key in reversed(list(enumerate(keys)))}
     return sorted(
         breaks,
         key=lambda each: (
-            -each.count if each.wasted_us else 0,
+            each.intended,
+            -(each.wasted_us or 0.0),
+            -each.count,
             first.get(break_key(each.cause), len(keys)),
         ),
     )
@@ -79,8 +92,8 @@ def complete_breaks(variant: VariantReport) -> None:
     """Fill `VariantReport.breaks` from the compilations, or complete what an earlier file has."""
     if variant.breaks:
         _complete_times(variant)
-        variant.breaks = most_frequent_first(variant.breaks, variant.compilations)
         _advise(variant.breaks)
+        variant.breaks = most_wasteful_first(variant.breaks, variant.compilations)
     elif any(compilation.breaks for compilation in variant.compilations):
         variant.breaks = distinct_breaks(variant.compilations)
 
@@ -123,6 +136,7 @@ class _Collected:
         self.eager: dict[str, None] = {}
         self._before: dict[str, None] = {}
         self._after: dict[str, Compilation] = {}
+        self._steps: dict[str, None] = {}
 
     def add(
         self, graph_break: Break, compilation: Compilation, after: Iterable[Compilation]
@@ -139,12 +153,17 @@ class _Collected:
             if resumed.recompile is None and resumed.duration_s is not None:
                 self.whole.after_us = _sum(self.whole.after_us, resumed.duration_s * 1e6)
 
+    def add_steps(self, graph_break: Break, steps: Iterable[Compilation]) -> None:
+        """Add the optimizer's step, compiled on its own: only its wrapper runs in eager."""
+        self._steps.update((compilation.id, None) for compilation in steps)
+        where = graph_break.where
+        self.eager[where.function if where is not None else graph_break.eager] = None
+
     def finished(self) -> DistinctBreak:
         """The break with all its occurrences."""
         self.whole.before = list(self._before)
-        self.whole.after = [
-            compile_id for compile_id, resumed in self._after.items() if _has_graph(resumed)
-        ]
+        resumed = [each for each, compilation in self._after.items() if _has_graph(compilation)]
+        self.whole.after = list(dict.fromkeys([*self._steps, *resumed]))
         self.whole.eager = list(self.eager)
         return self.whole
 
@@ -179,6 +198,17 @@ class _Order:
         positions = self._resuming.get((frame.file, name, place.line), [])
         for number in range(bisect_right(positions, index), len(positions)):
             yield self._compilations[positions[number]]
+
+    def steps(self, graph_break: Break, index: int) -> Iterator[Compilation]:
+        """Yield the graphs of an optimizer's step that torch compiled for the call at a break."""
+        if not is_at_step(graph_break):
+            return
+        resumed = next(self.after(graph_break, index), None)
+        for compilation in islice(self._compilations, index + 1, None):
+            if compilation is resumed:
+                return
+            if _has_graph(compilation) and is_step(compilation.frame):
+                yield compilation
 
     def compiled_inside(self, graph_break: Break, index: int) -> bool:
         """Whether the called function that contains the break was then compiled separately.

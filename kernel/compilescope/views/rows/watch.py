@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ...analysis.figures.counts import break_count, is_recompile, recompile_count
 from ...analysis.figures.outcome_words import outcome_counts_of, outcome_words
-from ...analysis.problems.distinct_breaks import most_frequent_first
+from ...analysis.problems.distinct_breaks import most_wasteful_first
 from ...report import Compilation, DistinctBreak, Recompile, Report
 from ...report.resumed import plain_function
 from .. import wording
@@ -60,7 +60,7 @@ def causes(report: Report) -> list[tuple[str, str]]:
             function = plain_function(frame.function) if frame else "an unknown frame"
             recompiles.setdefault(function, []).append(compilation.recompile)
     often = sorted(recompiles.items(), key=lambda item: -len(item[1]))
-    breaks = most_frequent_first(
+    breaks = most_wasteful_first(
         (graph_break for variant in report.variants for graph_break in variant.breaks),
         report.compilations,
     )

@@ -26,8 +26,17 @@ export function BreakCard(props: {
   graphOf: (id: string) => (() => void) | null;
 }): JSX.Element {
   const { graphBreak, context, view, graphOf } = props;
-  const { cause, count, wasted_us, after_us, before, after, eager, code } =
-    graphBreak;
+  const {
+    cause,
+    count,
+    intended,
+    wasted_us,
+    after_us,
+    before,
+    after,
+    eager,
+    code
+  } = graphBreak;
   const { trans } = context;
   // A file of an earlier version has torch's hints alone.
   const advice = graphBreak.advice.length ? graphBreak.advice : cause.hints;
@@ -49,15 +58,17 @@ export function BreakCard(props: {
         </Badge>
         {wasted_us !== null && wasted_us > 0 && (
           <Badge
-            kind="warning"
+            kind={intended ? undefined : 'warning'}
             title={trans.__(
               'Compile time of the tracing attempts that this break ended, of which nothing was used, the least of all variants; excludes recompiles'
             )}
           >
-            {trans.__(
-              '%1 of compile time wasted',
-              formatMicroseconds(wasted_us)
-            )}
+            {intended
+              ? trans.__('%1 of compile time', formatMicroseconds(wasted_us))
+              : trans.__(
+                  '%1 of compile time wasted',
+                  formatMicroseconds(wasted_us)
+                )}
           </Badge>
         )}
       </header>

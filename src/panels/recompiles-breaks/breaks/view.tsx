@@ -97,7 +97,7 @@ export class BreaksView extends ReportView<VariantReport> {
       variant => variant.name === model.variant
     )?.breaks;
     const cost = breaks.reduce(
-      (sum, distinctBreak) => sum + (distinctBreak.wasted_us ?? 0),
+      (sum, { intended, wasted_us }) => sum + (intended ? 0 : (wasted_us ?? 0)),
       0
     );
     return (

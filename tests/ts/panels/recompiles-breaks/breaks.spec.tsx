@@ -54,6 +54,7 @@ function breakOf(
     advice: [],
     code: '',
     place: '',
+    intended: false,
     ...change
   };
 }
@@ -158,6 +159,15 @@ describe('BreaksView', () => {
     const link = card.querySelector('a')!;
     expect(link.rel).toContain('noopener');
     expect(link.href).toContain('gb0059');
+  });
+
+  it('does not count a break to leave alone as waste', async () => {
+    await show({ breaks: [breakOf(), breakOf({ intended: true })] });
+    const [, card] = all('article');
+    expect(card.textContent).toContain('800 µs of compile time');
+    expect(card.textContent).not.toContain('wasted');
+    const [controls] = all('.jp-Compilescope-controls');
+    expect(controls.textContent).toContain('800 µs of compile time wasted');
   });
 
   it('shows corrected advice in place of torch’s hints', async () => {

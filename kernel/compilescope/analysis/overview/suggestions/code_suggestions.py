@@ -228,10 +228,9 @@ def against_breaks(variant: VariantReport, report: Report) -> Iterator[Ranked]:
             what += f": `{(line or graph_break.eager[0]).rstrip(':')}`"
         reason = "; ".join(graph_break.cause.reason.splitlines())
         wasted_us = sum(each.wasted_us or 0.0 for each in (graph_break, *others))
-        attempts = sum(each.count for each in (graph_break, *others) if each.wasted_us)
         code, paste = code_against(graph_break.cause, has_backward=has_backward)
         yield Ranked(
-            _promise(attempts * _ATTEMPT_S),
+            _promise(wasted_us / 1e6),
             Suggestion(
                 what=what,
                 why=_skipped(graph_break, variant) + (advice_on(graph_break.cause) or reason),
@@ -263,9 +262,6 @@ def _torchs_function(graph_break: DistinctBreak) -> str:
     return f" (torch's {named[1]})" if named else ""
 
 
-_ATTEMPT_S = 0.2
-"""What an attempt that a break ends counts as in its rank, whatever its own time was: as in
-`most_frequent_first`."""
 
 
 def _skipped(graph_break: DistinctBreak, variant: VariantReport) -> str:
