@@ -217,9 +217,24 @@ export function columnsOf(
       compare: byText(({ sources: [first] }) =>
         first ? `${first.file}:${first.line}` : ''
       ),
-      render: ({ kernel, sources: [first] }) =>
+      render: ({ kernel, sources: [first, ...others] }) =>
         first ? (
-          <SourceLink where={first} context={context} origin={origin} isInRow />
+          <span className="jp-Compilescope-firstSource">
+            <SourceLink
+              where={first}
+              context={context}
+              origin={origin}
+              isInRow
+            />
+            {others.length > 0 && (
+              <span
+                className="jp-Compilescope-muted"
+                title={others.map(placeOf).join(', ')}
+              >
+                {`+${others.length}`}
+              </span>
+            )}
+          </span>
         ) : (
           <AbsentValue
             why={

@@ -38,8 +38,8 @@ export interface IRow {
   readonly intensity: number | null;
 
   /**
-   * Lines of the user's code, each once, those of the notebook first; what called
-   * a line comes after it.
+   * Lines of the user's code, each once, those of the notebook first; among them
+   * first that of the operator that the kernel is for, last what called them.
    */
   readonly sources: readonly SourceLine[];
 

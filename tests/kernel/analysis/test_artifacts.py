@@ -7,7 +7,7 @@ import json
 import msgspec
 import pytest
 from compilescope.analysis.assemble import assemble
-from compilescope.analysis.graphs.provenance import Provenance
+from compilescope.analysis.graphs.provenance import Origin, Provenance, merge
 from compilescope.analysis.guards.guard_tree import parse_guards
 from compilescope.analysis.guards.reasons.logged_reasons import parse_recompile
 from compilescope.analysis.phases.caches import parse_cache
@@ -15,7 +15,7 @@ from compilescope.analysis.phases.phases import build_phases
 from compilescope.analysis.problems.breaks import parse_break
 from compilescope.analysis.text.wrapper_marks import Mark
 from compilescope.capture.records import Record
-from compilescope.report import Phase, SourceLine
+from compilescope.report import Node, Phase, SourceLine
 
 
 def test_guards():
@@ -402,6 +402,31 @@ def test_tables_without_debug_handles_name_kernels():
     origin = provenance.origin_of(Mark("launch", 1, 1, kernel="cpp_fused_mul_0"))
     assert origin.nodes == ["mul"]
     assert [(line.file, line.line) for line in origin.sources] == [("/user/model.py", 7)]
+
+
+@pytest.mark.parametrize(
+    ("kernel", "lines"),
+    [("extern_kernels.addmm", [2, 1, 3]), ("cpp_fused_addmm_view_0", [3, 1, 2])],
+)
+def test_the_line_of_the_operator_that_a_kernel_is_for_comes_first(
+    kernel: str, lines: list[int]
+) -> None:
+    targets = ["aten.view.default", "aten.addmm.default", "aten.view.default"]
+    nodes = [
+        Node(
+            name=f"node_{line}",
+            op="call_function",
+            target=f"torch.ops.{target}",
+            sources=[SourceLine("/user/model.py", line, "forward", "")],
+        )
+        for line, target in enumerate(targets, 1)
+    ]
+    mapping = {"cppCodeToPost": {kernel: [node.name for node in nodes]}}
+    provenance = Provenance(nodes, mapping=json.dumps(mapping))
+    origin = provenance.origin_of(Mark("launch", 1, 1, kernel=kernel))
+    assert [line.line for line in origin.sources] == lines
+    later = Origin(sources=[SourceLine("/user/model.py", 9, "forward", "")])
+    assert [line.line for line in merge([origin, later], {}).sources] == [lines[0], 9, *lines[1:]]
 
 
 def test_aot_inductors_kernels_of_a_trace_name_their_nodes(records):

@@ -407,6 +407,20 @@ describe('KernelsBody', () => {
     expect(context.open).toHaveBeenCalledWith('code');
   });
 
+  it('counts the further lines beside that of the main operator', () => {
+    // jsdom lays nothing out: a row has no height, and a table no width.
+    jest
+      .spyOn(HTMLElement.prototype, 'offsetHeight', 'get')
+      .mockReturnValue(600);
+    jest.spyOn(Element.prototype, 'clientHeight', 'get').mockReturnValue(600);
+    jest.spyOn(Element.prototype, 'clientWidth', 'get').mockReturnValue(1900);
+    show([RELU]);
+    const [more] = page.all('.jp-Compilescope-firstSource > span:last-child');
+    expect(more.textContent).toBe('+1');
+    expect(more.title).toContain('lib.py:99');
+    jest.restoreAllMocks();
+  });
+
   it('opens a source where there is one, and says where there is none', () => {
     model.selection = selection({ kernel: RELU.name });
     show([RELU, MM]);

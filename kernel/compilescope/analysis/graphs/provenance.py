@@ -60,6 +60,18 @@ class Provenance:
             ops = comments.aten
         return Origin(names, list(dict.fromkeys(ops)), self._sources(key, names, mark))
 
+    def _main_last(self, names: Sequence[str], kernel: str) -> list[str]:
+        """Known nodes, last the one that a kernel is for.
+
+        For a library's kernel, it is the node of its operator: others are of its inputs. For a
+        fused kernel, it is the last node, which computes a result.
+        """
+        known = [name for name in names if name in self.nodes]
+        if _FUSED in kernel:
+            return known
+        own = [name for name in known if _overload_free(self.nodes[name].target) in kernel]
+        return [name for name in known if name not in own[-1:]] + own[-1:]
+
     def _scoped(self, scope: str, name: str) -> str:
         """The node of a subgraph, which torch names without the subgraph's name."""
         whole = f"{scope}.{name}"
@@ -84,17 +96,20 @@ class Provenance:
         return names if whole or any(target.startswith(last) for target in targets) else []
 
     def _sources(self, key: str, names: Sequence[str], mark: Mark) -> list[SourceLine]:
-        """The lines of the nodes, then the lines that called these.
+        """The lines of the nodes, first that of the main one, then the lines that called these.
 
         The calling lines matter for a library's model: only they are the user's own.
         """
-        stacks = [self.nodes[name].sources for name in names if name in self.nodes]
+        main_last = self._main_last(names, mark.kernel or "")
+        stacks = [self.nodes[name].sources for name in main_last]
         logged = self.stacks.get(key) or self.stacks.get(mark.kernel or "") or ()
         traces = [read_stack(trace) for trace in logged]
         if not any(stacks) and not any(traces) and mark.comments:
             named = mark.comments.source_nodes
             stacks = [self.earlier[name].sources for name in named if name in self.earlier]
         inner = [stack[-1:] for stack in stacks if stack] or [stack[-1:] for stack in traces]
+        if any(stacks):
+            inner = [inner[-1], *inner[:-1]]
         outer = [reversed(stack[:-1]) for stack in (*stacks, *traces)]
         return list(dict.fromkeys(line for stack in (*inner, *outer) for line in stack))
 
@@ -109,13 +124,25 @@ def earlier_nodes(graphs: Mapping[str, Graph]) -> list[Node]:
     ]
 
 
+_FUSED = "fused_"
+"""In the names of kernels that Inductor generates, before those of their operators."""
+
+
+def _overload_free(target: str) -> str:
+    """The name of an operator: ``addmm`` for ``torch.ops.aten.addmm.default``."""
+    parts = _short(target).split(".")
+    return parts[1] if len(parts) > 1 else parts[0]
+
+
 def merge(origins: Sequence[Origin], order: Mapping[str, int]) -> Origin:
-    """The joint origin of several launches of one kernel."""
+    """The joint origin of several launches of one kernel: first the main line of each."""
+    mains = [origin.sources[:1] for origin in origins]
+    others = [origin.sources[1:] for origin in origins]
     names = dict.fromkeys(name for origin in origins for name in origin.nodes)
     return Origin(
         sorted(names, key=lambda name: order.get(name, 1 << 30)),
         list(dict.fromkeys(op for origin in origins for op in origin.ops)),
-        list(dict.fromkeys(line for origin in origins for line in origin.sources)),
+        list(dict.fromkeys(line for lines in (*mains, *others) for line in lines)),
     )
 
 

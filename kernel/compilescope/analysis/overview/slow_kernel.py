@@ -69,7 +69,7 @@ class SlowKernel(NamedTuple):
         is_elsewhere = self.kernel.language == "extern" and len(self.kernel.launches) > 1
         if is_elsewhere or not self.kernel.sources:
             return what
-        return f"{what} ({place(self.kernel.sources[-1])})"
+        return f"{what} ({place(self.kernel.sources[0])})"
 
     @property
     def reached(self) -> str:

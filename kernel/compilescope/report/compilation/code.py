@@ -157,8 +157,9 @@ class Kernel(Struct):
     """Names of the post-grad nodes that torch names for it: those that it computes, and those whose
     inputs it prepares, or which prepare its own."""
     sources: list[SourceLine] = []
-    """Lines of the user's code that it computes. If no node of the compilation has a line (a module
-    that torch itself defines), the line of the call."""
+    """Lines of the user's code that it computes, first that of the operator that it is for: its own
+    if it is a library call, otherwise the last that it computes. If no node of the compilation has
+    a line (a module that torch itself defines), the line of the call."""
     modules: list[str] = []
     """The modules whose operators it computes, with their classes: ``layers.0: Conv2d``."""
     assembly: dict[str, str] = {}
