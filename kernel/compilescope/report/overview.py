@@ -44,7 +44,7 @@ class Result(Struct):
     few: bool = False
     """There are too few samples for an interval of the median."""
     noisy: bool = False
-    """The interval is too wide for the median to be reliable."""
+    """The interval is too wide for the median to be reliable: the interval is drawn instead."""
     speedup: Speedup | None = None
     """Over eager."""
     first_call_s: float | None = None

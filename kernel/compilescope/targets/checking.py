@@ -165,7 +165,7 @@ def _add_problem(variant: VariantReport, kernels: list[Kernel]) -> None:
             what=f"{kernel.name} does not compute what its operators do.",
             why=f"{kernel.check.how}: {kernel.check.why}.",
             remedy="Compare its source with the graph's nodes; torch's issues may know of it.",
-            where=kernel.sources[-1] if kernel.sources else None,
+            where=kernel.sources[0] if kernel.sources else None,
         )
         if problem not in variant.problems:
             variant.problems.append(problem)

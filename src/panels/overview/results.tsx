@@ -140,7 +140,10 @@ function Row(props: {
             <td className="jp-mod-chart" title={result.interval}>
               <Bar
                 latency={latency}
-                interval={result.few ? null : result.interval_us}
+                interval={
+                  result.few && !result.noisy ? null : result.interval_us
+                }
+                isNoisy={result.noisy}
                 scale={scale}
               />
             </td>
@@ -216,25 +219,32 @@ function Accuracy(props: {
   );
 }
 
+/**
+ * A bar up to the median with its interval, or that of the interval alone where
+ * it stands for the median.
+ */
 function Bar(props: {
   latency: number;
   interval: [number, number] | null;
+  isNoisy: boolean;
   scale: number;
 }): JSX.Element {
-  const { latency, interval, scale } = props;
+  const { latency, interval, isNoisy, scale } = props;
   const part = (us: number) =>
     scale > 0 ? 100 * Math.min(Math.max(us / scale, 0), 1) : 0;
+  const placeOf = ([start, end]: [number, number]) => ({
+    left: `${part(start)}%`,
+    width: `${part(end) - part(start)}%`
+  });
   return (
     <span className="jp-Compilescope-latency" aria-hidden="true">
-      <span style={{ width: `${part(latency)}%` }} />
-      {interval && (
-        <i
-          className={interval[1] > scale ? 'jp-mod-cut' : undefined}
-          style={{
-            left: `${part(interval[0])}%`,
-            width: `${part(interval[1]) - part(interval[0])}%`
-          }}
-        />
+      {isNoisy && interval ? (
+        <span style={placeOf(interval)} />
+      ) : (
+        <>
+          <span style={placeOf([0, latency])} />
+          {interval && <i style={placeOf(interval)} />}
+        </>
       )}
     </span>
   );

@@ -216,6 +216,19 @@ def test_few_samples_have_no_interval() -> None:
     assert [variant.interval_us is None for variant in summary.variants] == [False, True]
 
 
+def test_a_range_in_place_of_the_median_is_drawn_as_such_and_fits_the_axis() -> None:
+    report = make_report(eager=100.0, python=80.0)
+    for variant, samples in zip(report.variants, ([90.0, 400.0], [50.0, 900.0]), strict=True):
+        timing = Timing(statistics.median(samples), median_interval(samples), samples)
+        timing.few = True
+        variant.timing = timing
+    result = overview(report)
+    assert [item.latency for item in result.results] == ["90.0\u2013400 µs", "50.0\u2013900 µs"]
+    assert result.scale_us == 900.0
+    assert result.axis == "0 \u2013 900 µs, 2 samples: min\u2013max"
+    assert "margin-left:10%;width:34%;" in report._repr_html_()
+
+
 @pytest.mark.parametrize(
     ("value", "interval", "differs", "standing", "expected"),
     [

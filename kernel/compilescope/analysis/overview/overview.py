@@ -128,25 +128,21 @@ def _longer_s(results: list[Result], answer: Answer | None) -> int:
     return 10 * max(1, math.ceil(_ROUNDS * round_s / 10))
 
 
-_CUT = 4
-"""A wide interval is drawn up to this many times the longest bar, and cut off there."""
-
-
 def _scale(results: list[Result]) -> float:
     """The value that the chart's axis reaches: that of every bar, and of its interval."""
     longest = max((result.latency_us or 0.0 for result in results), default=0.0)
-    ends = [
-        min(result.interval_us[1], _CUT * longest) if result.noisy else result.interval_us[1]
-        for result in results
-        if result.interval_us is not None and not result.few
-    ]
-    return max([longest, *ends])
+    return max([longest, *(result.interval_us[1] for result in results if result.interval_us)])
 
 
 def _axis(results: list[Result], scale_us: float) -> str:
-    """What the bars of the chart show; the range of too few samples is not drawn."""
+    """What the bars of the chart show.
+
+    The range of too few samples is drawn only where it stands for the median (`Result.noisy`).
+    """
     timed = [result for result in results if result.interval_us is not None]
-    drawn = next((f", {result.interval_title}" for result in timed if not result.few), "")
+    titles = [result.interval_title for result in timed if not result.few]
+    titles += [result.interval_title for result in timed if result.noisy]
+    drawn = f", {titles[0]}" if titles else ""
     return f"0 \u2013 {duration(scale_us)}{drawn}" if timed else ""
 
 

@@ -203,7 +203,7 @@ def decisions(variant: VariantReport) -> list[Decided]:
 def decided(choice: Decided) -> str:
     """Return a choice in a line: ``Padding, aten.mm (2 times): padded to 8``."""
     times = f" ({choice.times} times)" if choice.times > 1 else ""
-    where = wording.place(choice.decision.sources[-1]) if choice.decision.sources else ""
+    where = wording.place(choice.decision.sources[0]) if choice.decision.sources else ""
     kind = DECISION_KINDS[choice.decision.kind]
     text = f"{kind}, {choice.decision.operator}{times}: {choice.decision.chosen}"
     return text + (f"  ({where})" if where else "")

@@ -38,6 +38,13 @@ describe('The Overview', () => {
     expect(page.texts('thead .jp-mod-chart')).toEqual(['0 – 100 µs']);
   });
 
+  it('draws the range that it shows in place of a median', () => {
+    page.drawOverview(FULL);
+    const [bar] = page.all('.jp-mod-noisy .jp-mod-chart span > span');
+    expect([bar.style.left, bar.style.width]).toEqual(['20%', '70%']);
+    expect(page.all('.jp-mod-noisy .jp-mod-chart i')).toEqual([]);
+  });
+
   it('says why all variants failed once, and leads to the line', () => {
     const failed = { state: 'failed', latency_us: null } as const;
     const failure = problem({
