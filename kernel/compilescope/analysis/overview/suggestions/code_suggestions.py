@@ -262,8 +262,6 @@ def _torchs_function(graph_break: DistinctBreak) -> str:
     return f" (torch's {named[1]})" if named else ""
 
 
-
-
 def _skipped(graph_break: DistinctBreak, variant: VariantReport) -> str:
     """Which functions torch runs entirely in eager because of a break; empty if none."""
     skipped = dict.fromkeys(
