@@ -70,8 +70,9 @@ def may_generate(captured: Captured, variant: Variant) -> bool:
 
 def _role(captured: Captured) -> Role | None:
     """Which process generates code for the devices of a graph; None: only the kernel does."""
-    devices = captured.graphs[0].devices
-    if devices <= {"cpu"}:
+    (graph,) = captured.graphs
+    devices = graph.devices
+    if graph.is_on_cpu and devices <= {"cpu"}:
         return "local"
     if devices <= {"cpu", "cuda:0"} and without_gpu.is_proven() and not known_devices.unavailable():
         return "local_gpu"

@@ -426,7 +426,7 @@ def test_the_break_that_wastes_the_most_compile_time_is_the_first_to_fix() -> No
         for code, wasted_us in (("often()", 2e5), ("long()", 4e6), ("kept()", None))
     ]
     whats = [item.what for item in overview(report).suggestions]
-    assert whats == [f"Fix the graph break: {code}" for code in ("long()", "often()", "kept()")]
+    assert whats == [f"Fix the graph break: `{code}`" for code in ("long()", "often()", "kept()")]
 
 
 def test_a_break_in_torchs_own_code_is_named_by_the_users_line() -> None:

@@ -60,14 +60,24 @@ def loss(ids: torch.Tensor, model: torch.nn.Module) -> torch.Tensor:
     return torch.nn.functional.cross_entropy(model(ids).flatten(0, 1), ids.flatten())
 
 
+def product(x: torch.Tensor) -> torch.Tensor:
+    return x @ x.T
+
+
+def with_sizes_of_meta(x: torch.Tensor) -> torch.Tensor:
+    return x.relu() + torch.empty(3, device="meta").shape[0]
+
+
 @pytest.mark.parametrize(
     ("fn", "args", "variant"),
     [
         (loss, (IDS, subjects.Tied()), DYNAMIC),
         (loss, (IDS, subjects.Tied()), CPP),
         (nested(3), (X,), DYNAMIC),
+        (product, (X,), cs.Variant(dynamic=True, mode="max-autotune-no-cudagraphs")),
+        (with_sizes_of_meta, (X,), DYNAMIC),
     ],
-    ids=["python", "cpp", "nested function"],
+    ids=["python", "cpp", "nested function", "one candidate to measure", "a tensor without data"],
 )
 def test_another_process_generates_the_code_that_the_kernel_would(
     fn: Callable[..., Any], args: tuple[Any, ...], variant: cs.Variant

@@ -113,6 +113,7 @@ def share_break_costs(report: Report) -> None:
         for graph_break in variant.breaks:
             if graph_break.wasted_us:
                 graph_break.wasted_us = least[break_key(graph_break.cause)]
+        variant.breaks = most_wasteful_first(variant.breaks, variant.compilations)
 
 
 def _complete_times(variant: VariantReport) -> None:

@@ -35,7 +35,7 @@ def answer(world: ThisMachine, payload: bytes, step: Callable[[str], None]) -> b
             coming=[],
         )
         # Of a failure the kernel says why, with its own objects; and it has the GPU.
-        if report.stage == "failed" or _is_unmeasured(report):
+        if report.stage == "failed" or (world.lacks_gpu and _is_unmeasured(report)):
             return msgspec.msgpack.encode(reply)
         reply.report = report
         # Its options may not be serializable; the kernel has them.

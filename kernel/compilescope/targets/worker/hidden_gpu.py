@@ -14,6 +14,8 @@ class HiddenGpu(ThisMachine):
     the host, which is never written.
     """
 
+    lacks_gpu = True
+
     @classmethod
     def enter(cls, device: Device) -> HiddenGpu:
         """Makes this process emulate ``device``, once, before Inductor is loaded.

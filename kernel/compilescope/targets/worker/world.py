@@ -24,6 +24,9 @@ class World:
     traces_only = False
     """Whether no graph may run, not even on tensors without data."""
 
+    lacks_gpu = False
+    """Whether it emulates a GPU, on which torch would measure something."""
+
     def __init__(self, mode: AbstractContextManager[Any]) -> None:
         self.mode = mode
 

@@ -75,10 +75,11 @@ class Capture:
 
     @property
     def devices(self) -> frozenset[str]:
-        """The devices of all tensors in the graph, such as ``cuda:0``."""
+        """The devices of all tensors with data in the graph, such as ``cuda:0``."""
         values = [node.meta.get("example_value") for node in self.graph.graph.nodes]
         leaves = tree_leaves([self.inputs, values])
-        return frozenset(str(leaf.device) for leaf in leaves if isinstance(leaf, torch.Tensor))
+        devices = {leaf.device for leaf in leaves if isinstance(leaf, torch.Tensor)}
+        return frozenset(str(device) for device in devices if device.type != "meta")
 
 
 def tracked_fakes_of(fake_mode: Any) -> list[Any]:
