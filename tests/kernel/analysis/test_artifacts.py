@@ -425,6 +425,14 @@ def test_the_line_of_the_operator_that_a_kernel_is_for_comes_first(
     provenance = Provenance(nodes, mapping=json.dumps(mapping))
     origin = provenance.origin_of(Mark("launch", 1, 1, kernel=kernel))
     assert [line.line for line in origin.sources] == lines
+    # What a forward computes ahead for the backward is at its end, and not what the kernel is for.
+    program = [Node(name=name, op="call_function", target=name) for name in ("norm", "loss")]
+    before = {"loss": ["node_1", "node_2"], "norm": ["node_3"]}
+    ahead = json.dumps({"preToPost": before, **mapping})
+    forward = Provenance(nodes, program, mapping=ahead).origin_of(
+        Mark("launch", 1, 1, kernel=kernel)
+    )
+    assert forward.sources[0].line == 2
     later = Origin(sources=[SourceLine("/user/model.py", 9, "forward", "")])
     assert [line.line for line in merge([origin, later], {}).sources] == [lines[0], 9, *lines[1:]]
 

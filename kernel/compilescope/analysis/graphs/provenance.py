@@ -37,6 +37,13 @@ class Provenance:
         self.mapping = read_mapping(mapping, "cppCodeToPost")
         self.pre_to_post = read_mapping(mapping, "preToPost")
         self.stacks = _lists(_json(stacks))
+        self._is_backward = any(name.startswith("tangents_") for name in self.nodes)
+        places = {node.name: place for place, node in enumerate(earlier)}
+        self._places: dict[str, int] = {}
+        for before, after in self.pre_to_post.items():
+            for name in after:
+                place = places.get(before, -1)
+                self._places[name] = max(place, self._places.get(name, -1))
 
     def origin_of(self, mark: Mark) -> Origin:
         """Where a launch or a kernel definition comes from.
@@ -64,13 +71,18 @@ class Provenance:
         """Known nodes, last the one that a kernel is for.
 
         For a library's kernel, it is the node of its operator: others are of its inputs. For a
-        fused kernel, it is the last node, which computes a result.
+        fused kernel, it is the last node, which computes a result. In a forward, the program's
+        order decides: what is computed ahead for the backward is at the graph's end.
         """
         known = [name for name in names if name in self.nodes]
         if _FUSED in kernel:
-            return known
+            return known if self._is_backward else sorted(known, key=self._program_order)
         own = [name for name in known if _overload_free(self.nodes[name].target) in kernel]
         return [name for name in known if name not in own[-1:]] + own[-1:]
+
+    def _program_order(self, name: str) -> int:
+        """The place of a node's operator in the program; -1 if torch does not map it."""
+        return self._places.get(name, -1)
 
     def _scoped(self, scope: str, name: str) -> str:
         """The node of a subgraph, which torch names without the subgraph's name."""
