@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import concurrent.futures as futures
 import pkgutil
-from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from collections.abc import Callable, Collection, Mapping
+from typing import NamedTuple, TypeVar
 
 from ..report.argument_checks import check_count, check_mapping, check_text, kind_of
 from ..report.errors import CompilescopeError
@@ -29,12 +29,14 @@ BROKEN = "The executor is broken"
 SHUT_DOWN = "The executor was shut down."
 NOT_TAKEN = "The executor did not take it"
 UNFIT = "The executor's worker"
+OTHER_FUTURE = "The executor's submit returned"
 """What the problems of work begin with that are not its own."""
-OF_ALL_WORK = (BROKEN, UNFIT)
+OF_ALL_WORK = (BROKEN, UNFIT, OTHER_FUTURE)
 """What the problems begin with that are the same for all work that an executor has not done."""
 
 GPUS = "gpus"
 """The choice of a thread for each GPU of this machine."""
+Result = TypeVar("Result")
 ExecutorChoice = futures.Executor | str | None
 """Where work runs: an executor or its name, `GPUS`, or None for this machine."""
 
@@ -153,7 +155,7 @@ def choose(executor: ExecutorChoice, workers: int = 1) -> Chosen:
 
 
 def unfit(chosen: Chosen, cancelled: Callable[[], bool], again: str) -> Problem | None:
-    """Why no worker of an executor can do the work; None if the first that answers can, or fails.
+    """Why an executor cannot do the work; None if the first worker that answers can, or fails.
 
     Where a worker cannot unpickle a task, some executors wait forever: this asks a function of
     Python's own first.
@@ -168,11 +170,13 @@ def unfit(chosen: Chosen, cancelled: Callable[[], bool], again: str) -> Problem 
     if chosen.own is not None:
         return None
     try:
-        future = chosen.executor.submit(pkgutil.resolve_name, _VERSION)
+        future: object = chosen.executor.submit(pkgutil.resolve_name, _VERSION)
     except Exception:  # noqa: BLE001 - it refuses the work, too, and that is a problem of the work
         return None
+    if not isinstance(future, futures.Future):
+        return _other_future(future, again)
     try:
-        while not futures.wait([future], timeout=POLL_S).done:
+        while not wait_for_any([future]):
             if cancelled():
                 return None
     finally:
@@ -194,6 +198,27 @@ def unfit(chosen: Chosen, cancelled: Callable[[], bool], again: str) -> Problem 
         why="A worker starts the processes that measure, and watches them.",
         remedy=f"Install jupyterlab-compilescope {__version__} and the same torch for the workers, "
         f"start them anew, and {again}.",
+    )
+
+
+def wait_for_any(pending: Collection[futures.Future[Result]]) -> list[futures.Future[Result]]:
+    """Waits up to `POLL_S` until a future is done, and returns those that are.
+
+    `futures.wait` omits those that were canceled but whose executor has not acknowledged it: an
+    executor that was shut down never does.
+    """
+    if not any(future.done() for future in pending):
+        futures.wait(pending, timeout=POLL_S, return_when=futures.FIRST_COMPLETED)
+    return [future for future in pending if future.done()]
+
+
+def _other_future(future: object, again: str) -> Problem:
+    of = f"{type(future).__module__.partition('.')[0]}.{type(future).__qualname__}"
+    return Problem(
+        severity="error",
+        what=f"{OTHER_FUTURE} a {of}, not a concurrent.futures.Future.",
+        why="It is not an executor of concurrent.futures.",
+        remedy=f"Give an executor (of Dask, client.get_executor()), and {again}.",
     )
 
 

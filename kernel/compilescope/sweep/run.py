@@ -15,7 +15,7 @@ import msgspec
 from ..analysis.overview.sweep_verdicts import recommended
 from ..analysis.settings.variant_code import code_of
 from ..processes import executors
-from ..processes.executors import ENDING_S, OF_ALL_WORK, POLL_S, TRIES, ExecutorChoice
+from ..processes.executors import ENDING_S, OF_ALL_WORK, TRIES, ExecutorChoice
 from ..processes.folders import temporary
 from ..processes.task_folder import TaskFolder
 from ..progress.history import History
@@ -152,10 +152,7 @@ class Running:
             elif not self._cancelled.is_set():
                 self._submit(cell)
         while self._pending:
-            ended, _ = futures.wait(
-                self._pending, timeout=POLL_S, return_when=futures.FIRST_COMPLETED
-            )
-            for future in ended:
+            for future in executors.wait_for_any(self._pending):
                 self._on_done(future, self._pending.pop(future))
             self._update_steps()
             if self._cancelled.is_set():

@@ -51,6 +51,31 @@ class Unfit(futures.Executor):
         return future
 
 
+class Client:
+    """As Dask's: its futures are others than those of concurrent.futures."""
+
+    def submit(self, fn: Any, /, *args: Any) -> object:
+        return object()
+
+
+class Withdrawing(futures.Executor):
+    """It cancels what it is given, and then takes no more, as one that is shut down."""
+
+    def __init__(self, probes: int) -> None:
+        self.answers: list[str] | None = [cs.__version__] * probes
+
+    def submit(self, fn: Any, /, *args: Any, **_: Any) -> futures.Future[Any]:
+        if self.answers is None:
+            raise RuntimeError("cannot schedule new futures after shutdown")
+        future: futures.Future[Any] = futures.Future()
+        if self.answers:
+            future.set_result(self.answers.pop())
+        else:
+            self.answers = None
+            future.cancel()
+        return future
+
+
 @pytest.mark.slow
 def test_a_sweep_runs_on_an_executor_of_that_name(sweep: Sweep) -> None:
     context = multiprocessing.get_context("spawn")
@@ -172,3 +197,31 @@ def test_a_worker_without_this_compilescope_is_said(
     with pytest.raises(cs.CompilescopeError) as raised:
         study("deploy", subjects.double, (X,), variant, processes=StudyProcesses(executor))
     assert raised.value.problem.what == problem.what
+
+
+def test_an_executor_with_other_futures_is_said(sweep: Sweep) -> None:
+    result = sweep(subjects.double, (X,), variants=EAGER, executor=Client())
+    (problem,) = result.sweep.problems
+    assert problem.what == (
+        "The executor's submit returned a builtins.object, not a concurrent.futures.Future."
+    )
+    assert problem.remedy == (
+        "Give an executor (of Dask, client.get_executor()), "
+        "and sweep again: finished cells are kept."
+    )
+    variant = VariantReport(name="python", requested=cs.Variant())
+    with pytest.raises(cs.CompilescopeError) as raised:
+        study("deploy", subjects.double, (X,), variant, processes=StudyProcesses(Client()))
+    assert raised.value.problem.what == problem.what
+
+
+@pytest.mark.parametrize("probes", [0, 1])
+def test_work_that_its_executor_canceled_is_not_waited_for(probes: int, sweep: Sweep) -> None:
+    (cell,) = sweep(subjects.double, (X,), variants=EAGER, executor=Withdrawing(probes)).cells
+    assert cell.problem is not None
+    assert cell.problem.what == "The executor was shut down."
+    variant = VariantReport(name="python", requested=cs.Variant())
+    processes = StudyProcesses(Withdrawing(probes))
+    with pytest.raises(cs.CompilescopeError) as raised:
+        study("deploy", subjects.double, (X,), variant, processes=processes)
+    assert raised.value.problem.what == "The executor was shut down."

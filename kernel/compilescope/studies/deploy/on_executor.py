@@ -11,7 +11,7 @@ from typing import cast
 import msgspec
 
 from ...processes import executors
-from ...processes.executors import BROKEN, ENDING_S, POLL_S, TRIES, Chosen, ExecutorChoice
+from ...processes.executors import BROKEN, ENDING_S, TRIES, Chosen, ExecutorChoice
 from ...processes.folders import temporary
 from ...processes.task_folder import TaskFolder
 from ...progress.progress import Monitor
@@ -95,9 +95,7 @@ class _Pending:
                 if step != shown:
                     shown = step
                     monitor.step(step, variant=variant, fraction=fraction)
-                ended, _ = futures.wait(
-                    self._tasks, timeout=POLL_S, return_when=futures.FIRST_COMPLETED
-                )
+                ended = executors.wait_for_any(self._tasks)
                 # Results first: an executor that breaks may have some.
                 for future in sorted(ended, key=_has_failed):
                     self._on_done(future)
