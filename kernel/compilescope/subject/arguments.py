@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -146,6 +147,66 @@ def _brief(value: object) -> str:
 
 def lines(fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[str]:
     """One line per argument: ``x: float32[4, 8] cpu``, named as in the signature."""
+    return [f"{name}: {summary(value)}" for name, value in _passed(fn, args, kwargs)]
+
+
+def leaves(
+    fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> dict[str, str]:
+    """What is in the arguments, by path: ``{"sizes": "list of 2", "sizes[0]": "3", ...}``.
+
+    Unlike `lines` it is complete. Numbers of devices are omitted, and so is the order of sets and
+    dicts. Objects other than tensors, plain values and containers are only their types.
+    """
+    by_path: dict[str, str] = {}
+    for name, value in _passed(fn, args, kwargs):
+        _add_leaves(by_path, name, value, ())
+    return by_path
+
+
+def _add_leaves(by_path: dict[str, str], path: str, value: Any, outer: tuple[int, ...]) -> None:
+    cls = type(value)
+    inner: list[tuple[str, Any]] = []
+    if id(value) in outer:
+        by_path[path] = f"{cls.__name__} that contains itself"
+    elif issubclass(cls, (list, tuple)):
+        base = list if issubclass(cls, list) else tuple
+        inner = [(f"[{place}]", item) for place, item in enumerate(base.__iter__(value))]
+        by_path[path] = f"{cls.__name__} of {len(inner)}"
+    elif issubclass(cls, dict):
+        inner = [(f"[{_leaf(key)}]", item) for key, item in dict.items(value)]
+        by_path[path] = f"{cls.__name__} of {len(inner)}"
+    else:
+        by_path[path] = _leaf(value)
+    for place, item in inner:
+        _add_leaves(by_path, f"{path}{place}", item, (*outer, id(value)))
+
+
+def _leaf(value: Any) -> str:
+    cls = type(value)
+    if issubclass(cls, torch.Tensor):
+        return _without_numbers(_tensor(value))
+    if issubclass(cls, (set, frozenset)):
+        base = set if issubclass(cls, set) else frozenset
+        return f"{cls.__name__} of {', '.join(sorted(map(_leaf, base.__iter__(value))))}"
+    if cls is tuple:  # in a set, or a key
+        return f"({', '.join(map(_leaf, value))})"
+    if cls is torch.device or (cls is str and _DEVICE.fullmatch(value)):
+        return _without_numbers(repr(str(value)))
+    return _full(value)
+
+
+_DEVICE = re.compile(r"\b([a-z]+):\d+")
+
+
+def _without_numbers(text: str) -> str:
+    return _DEVICE.sub(r"\1", text)
+
+
+def _passed(
+    fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> list[tuple[str, Any]]:
+    """The arguments that were passed, named as in the signature."""
     named: list[tuple[str, Any]] = [(f"args[{index}]", value) for index, value in enumerate(args)]
     named += kwargs.items()
     signature = _signature(fn)
@@ -164,7 +225,7 @@ def lines(fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
                     named += value.items()
                 else:
                     named.append((name, value))
-    return [f"{name}: {summary(value)}" for name, value in named]
+    return named
 
 
 def named(fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
@@ -191,7 +252,11 @@ def summary(value: object, levels: int = _LEVELS) -> str:
     cls = type(value)
     if issubclass(cls, torch.Tensor):
         return _tensor(value)  # type: ignore[arg-type]
-    if cls in (list, tuple, set, frozenset):
+    if cls in (set, frozenset):
+        # Its order differs from process to process.
+        items = sorted(summary(item, levels - 1) for item in value) if levels else []  # type: ignore[attr-defined]
+        return _contents(f"{cls.__name__} of {len(value)}", items[:3], len(value))  # type: ignore[arg-type]
+    if cls in (list, tuple):
         first = list(value)[:3] if levels else ()  # type: ignore[call-overload]
         items = [summary(item, levels - 1) for item in first]
         return _contents(f"{cls.__name__} of {len(value)}", items, len(value))  # type: ignore[arg-type]
@@ -226,13 +291,21 @@ def _tensor(tensor: torch.Tensor) -> str:
 
 
 def _short(value: object) -> str:
+    return shorten(_full(value))
+
+
+def shorten(text: str) -> str:
+    """A text, cut if it is long."""
+    return text if len(text) <= _SHORT else f"{text[: _SHORT - 1]}…"
+
+
+def _full(value: object) -> str:
     if type(value) not in _PLAIN:
         return type(value).__name__
     try:
-        text = repr(value)
+        return repr(value)
     except Exception:  # noqa: BLE001 - an integer too long for Python, a slice of the user's objects
         return type(value).__name__
-    return text if len(text) <= _SHORT else f"{text[: _SHORT - 1]}…"
 
 
 def _is_needed(parameter: inspect.Parameter) -> bool:

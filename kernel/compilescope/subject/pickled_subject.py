@@ -12,7 +12,6 @@ import io
 import os
 import pickle
 import pkgutil
-import re
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -25,8 +24,8 @@ from ..report import Subject, references
 from ..report.argument_checks import kind_of
 from ..report.errors import CompilescopeError
 from ..torch_api.process import portable_settings
-from .arguments import check_types
-from .subject import describe, unwrap
+from .arguments import check_types, shorten
+from .subject import describe, leaves, unwrap
 
 REMOVE_UNPICKLABLE = "Remove its references to objects that cannot be pickled."
 _PASS_FACTORY = "Pass a factory instead: {}, where make() returns (fn, args)."
@@ -59,7 +58,7 @@ def pack(
     factory: Callable[[], Any] | None = None,
     modes: Sequence[Any] | None = None,
     takes_factory: str = "",
-    like: Subject | None = None,
+    like: Call | None = None,
 ) -> bytes:
     """Pickles a call with torch's current modes and settings.
 
@@ -86,7 +85,8 @@ def pack(
     if factory is None:
         assert fn is not None, "one of the two is given"
         return _pack(_Content(unwrap(fn), None, arguments), modes, "The subject", takes_factory)
-    return _pack(_Content(None, factory, arguments), modes, _FACTORY, like=like)
+    expected = _Described(describe(*like), leaves(*like)) if like is not None else None
+    return _pack(_Content(None, factory, arguments), modes, _FACTORY, like=expected)
 
 
 def unpack(data: bytes, calling: Callable[[str], None] = lambda what: None) -> Call:
@@ -122,27 +122,42 @@ def unpack(data: bytes, calling: Callable[[str], None] = lambda what: None) -> C
         call, written = Call(call.fn, *as_arguments(arguments)), of_shape("name")
     if content.factory is not None or callable(content.arguments):
         # Where it was packed, it could not be checked.
-        _check_alike(describe(*call, call=written), like)
+        subject = describe(*call, call=written)
+        if like is not None:
+            _check_alike(_Described(subject, leaves(*call)), like)
     return call
 
 
-def _check_alike(subject: Subject, like: Subject | None) -> None:
+class _Described(NamedTuple):
+    """A call as a factory and the report have it in common."""
+
+    subject: Subject
+    leaves: dict[str, str]
+
+    @property
+    def module(self) -> str:
+        """The class of the module; the names of functions may differ."""
+        return self.subject.name if self.subject.kind == "module" else ""
+
+
+def _check_alike(created: _Described, like: _Described) -> None:
     """Raises `CompilescopeError` if a factory's call is not the one that it has to create."""
-    if like is not None and _identifying(subject) != _identifying(like):
-        raise CompilescopeError(
-            "The factory returned another call than the report's.",
-            f"It returned {_written(subject)}, and the report is of {_written(like)}.",
-            "Return the report's call, or inspect what the factory returns and study that report.",
-        )
-
-
-def _identifying(subject: Subject) -> tuple[str, list[str]]:
-    """What a factory's call has in common with the report's.
-
-    Names of functions and numbers of GPUs may differ.
-    """
-    name = subject.name if subject.kind == "module" else ""
-    return name, [re.sub(r"\b([a-z]+):\d+", r"\1", line) for line in subject.arguments]
+    if (created.module, created.leaves) == (like.module, like.leaves):
+        return
+    returned, reported = _written(created.subject), _written(like.subject)
+    why = f"It returned {returned}, and the report is of {reported}."
+    if returned == reported:
+        paths = [*created.leaves, *like.leaves]
+        path = next(path for path in paths if created.leaves.get(path) != like.leaves.get(path))
+        here, there = (shorten(each.leaves.get(path, "missing")) for each in (created, like))
+        why = f"In {returned}, {path} is {here}, and {there} in the report."
+        if here == there:
+            why = f"In {returned}, {path} differs."
+    raise CompilescopeError(
+        "The factory returned another call than the report's.",
+        why,
+        "Return the report's call, or inspect what the factory returns and study that report.",
+    )
 
 
 def _written(subject: Subject) -> str:
@@ -240,7 +255,7 @@ def _pack(
     modes: Sequence[Any] | None,
     what: str,
     takes_factory: str = "",
-    like: Subject | None = None,
+    like: _Described | None = None,
 ) -> bytes:
     try:
         packed = _dumps(tuple(content))

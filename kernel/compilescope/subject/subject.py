@@ -67,10 +67,8 @@ def describe(
     """
     arguments.check_types(fn, args, kwargs, call)
     named = dict(kwargs or {})
-    subject = unwrap(fn)
-    module = compiled_callable.module_of(subject)
-    shown: Callable[..., Any] = module if module is not None else subject
-    runs = shown.forward if isinstance(shown, torch.nn.Module) else shown
+    shown = _shown(unwrap(fn))
+    runs = _function_of(shown)
     name = _name(shown)
     if not (isinstance(shown, torch.nn.Module) and shown._forward_pre_hooks):
         # A hook before forward may change the arguments.
@@ -87,6 +85,24 @@ def describe(
     )
 
 
+def leaves(
+    fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> dict[str, str]:
+    """What is in a call's arguments, by path: `arguments.leaves`."""
+    return arguments.leaves(_function_of(_shown(unwrap(fn))), args, kwargs)
+
+
+def _shown(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """What a report shows of a callable: the module, if it is the call of one."""
+    module = compiled_callable.module_of(fn)
+    return module if module is not None else fn
+
+
+def _function_of(shown: Callable[..., Any]) -> Callable[..., Any]:
+    """What takes the arguments: of a module, its forward."""
+    return shown.forward if isinstance(shown, torch.nn.Module) else shown
+
+
 def _kind(fn: Callable[..., Any]) -> Kind:
     if isinstance(fn, torch.nn.Module):
         return "module"
@@ -99,8 +115,7 @@ def _kind(fn: Callable[..., Any]) -> Kind:
 
 def name_of(fn: Callable[..., Any]) -> str:
     """The name of a callable, without any ``torch.compile`` around it."""
-    module = compiled_callable.module_of(fn)
-    return _name(module if module is not None else fn)
+    return _name(_shown(fn))
 
 
 def _name(fn: Callable[..., Any]) -> str:

@@ -11,7 +11,6 @@ import cloudpickle
 from ...report.problem import Problem
 from ...report.variant import Variant
 from ...subject import pickled_subject
-from ...subject.subject import describe
 from ...torch_api.inductor.headers import FIRST_IMPORTS
 from ..context import StudyContext
 from .first_process import run_first_call
@@ -34,10 +33,10 @@ def packed(
     CompilescopeError
         It cannot be sent to another process.
     """
-    if factory is not None:
-        like = describe(study.fn, study.args, study.kwargs)
-        return pickled_subject.pack(factory=factory, like=like)
     study.snapshot.restore()
+    if factory is not None:
+        like = pickled_subject.Call(study.fn, tuple(study.args), dict(study.kwargs))
+        return pickled_subject.pack(factory=factory, like=like)
     arguments = tuple(study.args), dict(study.kwargs)
     return pickled_subject.pack(study.fn, arguments, takes_factory=takes_factory)
 
