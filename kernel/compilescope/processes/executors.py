@@ -80,9 +80,10 @@ def name_executors(given: object) -> None:
                 "It means all GPUs of this machine." if name == GPUS else "It is empty.",
                 f"Choose another name: {_EXAMPLE}.",
             )
+        title = f"The executor {name!r}"
         if executor is None or (isinstance(executor, str) and executor != GPUS):
-            raise _no_executor(executor, f"The executor {name!r}")
-        check(executor)
+            raise _no_executor(executor, title)
+        check(executor, title)
     _named.clear()
     _named.update(given)
 
@@ -92,8 +93,13 @@ def names() -> list[str]:
     return list(_named)
 
 
-def check(executor: object) -> None:
+def check(executor: object, title: str = "executor") -> None:
     """Checks an executor that was given.
+
+    Parameters
+    ----------
+    title
+        What an error calls it.
 
     Raises
     ------
@@ -108,12 +114,14 @@ def check(executor: object) -> None:
     elif executor is not None and (
         not callable(getattr(executor, "submit", None)) or isinstance(executor, type)
     ):
-        raise _no_executor(executor)
+        raise _no_executor(executor, title)
 
 
 def _of_name(name: str) -> futures.Executor | str:
     if name == GPUS:
         return name
+    if not name.strip():
+        raise _no_executor(name)
     if name not in _named:
         raise CompilescopeError(
             f"There is no executor {name!r}.",
@@ -303,6 +311,8 @@ _EXAMPLE = "{'cluster': executor}"
 
 def _no_executor(value: object, what: str = "executor") -> CompilescopeError:
     shown = repr(value) if isinstance(value, (str, int, float)) else kind_of(value)
+    if isinstance(value, type):
+        shown = f"the class {value.__name__}"
     return CompilescopeError(
         f"{what} is {shown}.",
         remedy='Give an executor of concurrent.futures, or "gpus" for the GPUs of this machine.',

@@ -127,6 +127,8 @@ def test_a_name_stands_for_what_was_named_last() -> None:
         ({" ": futures.ThreadPoolExecutor(1)}, "cannot be the name of an executor. It is empty."),
         ({"cluster": None}, "The executor 'cluster' is None."),
         ({"cluster": "tcp://scheduler:8786"}, "The executor 'cluster' is 'tcp://scheduler:8786'."),
+        ({"cluster": futures.ThreadPoolExecutor}, "'cluster' is the class ThreadPoolExecutor."),
+        ({"cluster": 8}, "The executor 'cluster' is 8."),
         ([futures.ThreadPoolExecutor(1)], "executors by name: {'cluster': executor}"),
     ],
 )
@@ -152,6 +154,12 @@ def test_a_name_that_was_not_given_is_refused_before_anything_runs(sweep: Sweep)
     with pytest.raises(cs.CompilescopeError) as raised:
         request_study(session, report, ["deploy"], processes=StudyProcesses("clster"))
     assert str(raised.value) == said
+
+
+def test_an_empty_name_is_no_executor(sweep: Sweep) -> None:
+    with pytest.raises(cs.CompilescopeError) as raised:
+        sweep(subjects.double, (X,), variants=EAGER, executor="")
+    assert str(raised.value).startswith("executor is ''. Give an executor of concurrent.futures")
 
 
 def test_a_broken_executor_is_to_be_named_anew(sweep: Sweep) -> None:
