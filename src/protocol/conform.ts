@@ -1480,6 +1480,7 @@ export function conformSweep(value: unknown): void {
   o.started_s = field(o.started_s, 'started_s', nullableNumber, none);
   o.took_s = field(o.took_s, 'took_s', nullableNumber, none);
   o.left = text(o.left, 'left', '');
+  o.waits_for = text(o.waits_for, 'waits_for', '');
   o.cell_s = field(o.cell_s, 'cell_s', nullableNumber, none);
   o.status = text(o.status, 'status', '');
   o.status_detail = text(o.status_detail, 'status_detail', '');

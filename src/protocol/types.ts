@@ -2797,6 +2797,7 @@ export interface Sweep {
   started_s: number | null;
   took_s: number | null;
   left: string;
+  waits_for: string;
   cell_s: number | null;
   status: string;
   status_detail: string;

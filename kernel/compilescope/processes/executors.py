@@ -34,6 +34,9 @@ OTHER_FUTURE = "The executor's submit returned"
 OF_ALL_WORK = (BROKEN, UNFIT, OTHER_FUTURE)
 """What the problems begin with that are the same for all work that an executor has not done."""
 
+A_WORKER = "a worker of the executor"
+"""What work waits for until one has answered, in words."""
+
 GPUS = "gpus"
 """The choice of a thread for each GPU of this machine."""
 Result = TypeVar("Result")

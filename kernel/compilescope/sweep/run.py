@@ -92,7 +92,7 @@ class Running:
         sweep = self.sweep
         sweep.cell_s, sweep.left = self._cell_s(), ""
         waiting = sum(not cell.has_ended for cell in sweep.cells)
-        if sweep.state == "running" and sweep.cell_s and waiting:
+        if sweep.state == "running" and sweep.cell_s and waiting and not sweep.waits_for:
             sweep.left = rough_duration(sweep.cell_s * waiting / self._chosen.at_once)
         ranking.rank(sweep)
         overall, shapes = recommended(sweep)
@@ -145,7 +145,7 @@ class Running:
     def _work(self) -> None:
         self._take_over()
         waiting = [cell for cell in self.sweep.cells if cell.state == "waiting"]
-        unfit = executors.unfit(self._chosen, self._cancelled.is_set, _AGAIN) if waiting else None
+        unfit = self._unfit() if waiting else None
         for cell in waiting:
             if unfit is not None:
                 self._finish(msgspec.structs.replace(cell, state="failed", problem=unfit))
@@ -157,6 +157,17 @@ class Running:
             self._update_steps()
             if self._cancelled.is_set():
                 self._end()
+
+    def _unfit(self) -> Problem | None:
+        """Waits for a worker of the executor; returns why it cannot run cells."""
+        if self._chosen.own is None:
+            self.sweep.waits_for = executors.A_WORKER
+            self._notify([])
+        try:
+            return executors.unfit(self._chosen, self._cancelled.is_set, _AGAIN)
+        finally:
+            self.sweep.waits_for = ""
+            self._notify([])
 
     def _take_over(self) -> None:
         """Loads the finished cells of the last run."""

@@ -6,6 +6,7 @@ import concurrent.futures as futures
 import multiprocessing
 import os
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import compilescope as cs
@@ -18,6 +19,9 @@ from compilescope.report import VariantReport
 from compilescope.session.requests import study as request_study
 from compilescope.session.session import Session, get_session
 from compilescope.studies.context import StudyProcesses
+from compilescope.sweep import plan
+from compilescope.sweep.run import Running
+from compilescope.sweep.settings import Settings
 
 from ..panel import connect
 from ..studying import study
@@ -205,6 +209,24 @@ def test_a_worker_without_this_compilescope_is_said(
     with pytest.raises(cs.CompilescopeError) as raised:
         study("deploy", subjects.double, (X,), variant, processes=StudyProcesses(executor))
     assert raised.value.problem.what == problem.what
+
+
+def test_a_sweep_says_that_it_waits_for_a_worker(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The time that is left is known, and not shown.
+    monkeypatch.setattr(Running, "_cell_s", lambda _: 60.0)
+    settings = Settings(timeout_s=600, memory_gb=None, seconds=0.05, folder=tmp_path)
+    running = Running(
+        plan.make(subjects.double, (X,), variants=EAGER, settings=settings),
+        executor=Unfit("0.0.1"),
+        changed=lambda _: details.append(running.sweep.status_detail),
+    )
+    details: list[str] = []
+    running.start()
+    assert running.wait(60)
+    assert details[0] == "waiting for a worker of the executor"
+    assert "waiting" not in details[-1]
 
 
 def test_an_executor_with_other_futures_is_said(sweep: Sweep) -> None:

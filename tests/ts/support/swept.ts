@@ -93,6 +93,7 @@ export function sweep(cells: SweepCell[], change: Partial<Sweep> = {}): Sweep {
     started_s: 1000,
     took_s: null,
     left: '',
+    waits_for: '',
     cell_s: null,
     status: 'Sweeping: 1 of 3 cells',
     status_detail: '',

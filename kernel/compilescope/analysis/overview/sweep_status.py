@@ -46,6 +46,8 @@ def _details(sweep: Sweep) -> list[str]:
     if running:
         shown = [f"{cell.title} ({cell.step or cell.state})" for cell in running[:_SHOWN_RUNNING]]
         details.append(f"now {', '.join(shown)}")
+    if sweep.waits_for:
+        details.append(f"waiting for {sweep.waits_for}")
     if sweep.left:
         details.append(f"{sweep.left} left")
     if sweep.took_s is not None:

@@ -118,6 +118,8 @@ class Sweep(Struct, kw_only=True):
     """How long it took (s)."""
     left: str = ""
     """The estimated time of the remaining cells, in words; empty if unknown."""
+    waits_for: str = ""
+    """What it waits for before any cell can start, in words; empty if nothing."""
     cell_s: float | None = None
     """The estimated time of a cell, from the cells of this sweep or of earlier ones."""
     status: str = ""

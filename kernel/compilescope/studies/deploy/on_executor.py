@@ -82,7 +82,7 @@ class _Pending:
         """Submits the tasks and waits until all are done; ends them if it is left before that."""
         shown = ""
         try:
-            monitor.step("waiting for a worker of the executor", variant=variant)
+            monitor.step(f"waiting for {executors.A_WORKER}", variant=variant)
             unfit = executors.unfit(self._chosen, lambda: monitor.cancelled, AGAIN)
             if unfit is not None:
                 raise _refused(unfit)
