@@ -28,14 +28,9 @@ export function isKernelBusy(job: JobState | null): boolean {
 }
 
 /**
- * Whether an update of a job says less than what is known of the same job, or of
- * another job on the same thread: a job that runs stays until it ends, as others are
- * queued behind it.
+ * Whether an update of a job says less than what is known of it.
  */
 function isStale(known: JobState, update: JobState): boolean {
-  if (known.id !== update.id) {
-    return known.state === 'running' && update.state !== 'running';
-  }
   return (
     RANK[known.state] > RANK[update.state] ||
     // A job that left the main thread does not return to it.
@@ -44,16 +39,31 @@ function isStale(known: JobState, update: JobState): boolean {
 }
 
 /**
+ * Whether a job runs on the main thread, where another one ran before it.
+ */
+function isNextOnMain(job: JobState, before: JobState): boolean {
+  return (
+    !job.aside &&
+    job.state === 'running' &&
+    !before.aside &&
+    before.state !== 'queued'
+  );
+}
+
+/**
  * The job whose end was missed.
  *
  * @param before - What was known.
- * @param job - What the kernel does now.
+ * @param job - What the kernel says of it now.
  */
-function endedSince(before: JobState, job: JobState | null): JobState | null {
+function endedSince(
+  before: JobState,
+  job: JobState | undefined
+): JobState | null {
   if (!isActive(before)) {
     return null;
   }
-  if (before.id !== job?.id) {
+  if (!job) {
     // The reply does not say how it ended; the report has its results.
     return { ...before, state: 'done' };
   }
@@ -90,14 +100,15 @@ const END_EVENT_TIMEOUT_MS = 500;
 
 /**
  * The work in a kernel: starts it, follows it, stops it. One job at a time runs on the
- * main thread; beside it, one on another thread is followed.
+ * main thread; others wait for it, or run beside it on other threads.
  */
 export class Jobs {
   constructor(private _options: Jobs.IOptions) {}
 
   /**
-   * The job on the main thread, else the one on another thread; if none is active, the
-   * last one, rather one that failed or was canceled if two ran at once.
+   * The job on the main thread, else the next one that waits for it, else the newest on
+   * another thread; if none is active, the last one, rather one that failed or was
+   * canceled if several ran at once.
    */
   get current(): JobState | null {
     return this._shown?.job ?? null;
@@ -111,30 +122,27 @@ export class Jobs {
   }
 
   /**
-   * Replace what was known by the job that the kernel reports.
+   * Replace what was known by the jobs that the kernel reports.
    */
-  reset(job: JobState | null): void {
+  reset(jobs: readonly JobState[]): void {
     const before = this._known;
-    this._known = before.filter(known => known.job.id === job?.id);
-    if (job) {
-      this._put(job);
-    }
-    for (const known of before) {
-      const ended = endedSince(known.job, job);
+    const now = new Map(jobs.map(job => [job.id, job]));
+    this._known = before.filter(({ job }) => now.has(job.id));
+    jobs.forEach(job => this._put(job));
+    for (const { job } of before) {
+      const ended = endedSince(job, now.get(job.id));
       if (ended) {
         this._options.onEnd(ended);
       }
     }
-    this._options.onChange(job);
+    this._options.onChange(this.current);
   }
 
   /**
    * Update a job.
    */
   update(job: JobState): void {
-    const known =
-      this._find(job.id) ??
-      this._known.find(other => other.job.aside === job.aside)?.job;
+    const known = this._find(job.id);
     if (!known || !isStale(known, job)) {
       this._put(job);
     }
@@ -229,10 +237,11 @@ export class Jobs {
   }
 
   private get _shown(): IKnownJob | null {
-    const known = [...this._known].sort(
-      (a, b) => Number(a.job.aside) - Number(b.job.aside)
-    );
+    const main = this._known.filter(({ job }) => !job.aside);
+    const aside = this._known.filter(({ job }) => job.aside);
+    const known = [...main, ...aside.reverse()];
     return (
+      main.find(({ job }) => job.state === 'running') ??
       known.find(({ job }) => isActive(job)) ??
       known.find(({ job }) => job.state !== 'done') ??
       known[0] ??
@@ -245,25 +254,27 @@ export class Jobs {
   }
 
   /**
-   * Keeps a job in place of what was known of it, of the job before it on the same
-   * thread and, if it is new, of those that have ended.
+   * Keeps a job in place of what was known of it, of the job that ran before it on the
+   * main thread and, if it is new, of those that have ended.
    */
   private _put(job: JobState): void {
     const same = this._known.find(known => known.job.id === job.id);
-    const others = this._known.filter(
+    const kept = this._known.filter(
       known =>
-        known.job.id !== job.id &&
-        known.job.aside !== job.aside &&
-        (same || isActive(known.job))
+        known === same ||
+        (!isNextOnMain(job, known.job) && (same || isActive(known.job)))
     );
     // A later update may have taken longer to arrive.
     const isSame = same && (!isActive(job) || same.job.state === job.state);
     const since = isSame ? same.since : Date.now() - 1000 * job.elapsed_s;
-    this._known = [...others, { job, since }];
+    const now = { job, since };
+    this._known = same
+      ? kept.map(known => (known === same ? now : known))
+      : [...kept, now];
   }
 
   /**
-   * At most one on the main thread and one on another.
+   * Those that are yet to end and the last ones that have ended, by age.
    */
   private _known: readonly IKnownJob[] = [];
   private _cancelled = new Set<string>();

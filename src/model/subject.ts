@@ -266,7 +266,7 @@ export class SubjectModel extends ModelWatching implements ISubjectModel {
 
   private _onOpened(_: unknown, state: HelloResult): void {
     this.setChoices(state.choices);
-    this.jobs.reset(state.job);
+    this.jobs.reset(state.jobs);
     this.setWatchState(state.watching);
     this.setTiers(state.tiers);
     const missed = missedSubject(this._known.list, state.subjects);

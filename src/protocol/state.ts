@@ -32,7 +32,7 @@ export function withEvents(
       case 'subjects_changed':
         return { ...known, subjects: data.subjects };
       case 'job_changed':
-        return { ...known, job: shownJob(known.job, data.job) };
+        return { ...known, jobs: withJob(known.jobs, data.job) };
       case 'watch_changed':
         return { ...known, watching: data.watch };
       case 'tiers_changed':
@@ -46,12 +46,10 @@ export function withEvents(
 }
 
 /**
- * The job to show after an update of one: that of the main thread, while it has one.
+ * The jobs after an update of one of them.
  */
-function shownJob(known: JobState | null, update: JobState): JobState {
-  const isOnMain =
-    known !== null &&
-    !known.aside &&
-    (known.state === 'queued' || known.state === 'running');
-  return isOnMain && update.aside && update.id !== known.id ? known : update;
+function withJob(jobs: readonly JobState[], changed: JobState): JobState[] {
+  return jobs.some(({ id }) => id === changed.id)
+    ? jobs.map(job => (job.id === changed.id ? changed : job))
+    : [...jobs, changed];
 }

@@ -1384,7 +1384,7 @@ export interface HelloResult {
   torch: string;
   choices: Choices;
   subjects: SubjectSummary[];
-  job: JobState | null;
+  jobs: JobState[];
   watching: WatchState | null;
   tiers: GraphTiers[];
   session: string;

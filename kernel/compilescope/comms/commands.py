@@ -38,14 +38,13 @@ _START = (
 
 def hello(session: Session, _: messages.Hello) -> messages.HelloResult:
     """Everything a fresh panel needs."""
-    job = session.jobs.shown
     return messages.HelloResult(
         protocol=messages.PROTOCOL_VERSION,
         package=__version__,
         torch=environment().torch,
         choices=session.choices(),
         subjects=subjects(session),
-        job=report_without_texts.job(job) if job is not None else None,
+        jobs=[report_without_texts.job(job) for job in session.jobs.active],
         watching=session.watcher.state(),
         tiers=current_tiers(),
         session=session.id,

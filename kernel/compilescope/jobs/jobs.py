@@ -93,9 +93,11 @@ class Jobs:
         """Those that run in threads of their own."""
 
     @property
-    def shown(self) -> Job | None:
-        """The job on the main thread; else the latest on another thread; else the next to run."""
-        return self.current or next(iter([*self.aside[::-1], *self._queue]), None)
+    def active(self) -> list[Job]:
+        """Those yet to end, each kind by age: on the main thread, waiting for it, aside."""
+        with self._lock:
+            running = [self.current] if self.current is not None else []
+            return [*running, *self._queue, *self.aside]
 
     def new(self, subject: str, variants: Sequence[str], work: Work) -> Job:
         """A job that is about to run here."""

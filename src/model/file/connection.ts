@@ -84,7 +84,7 @@ export class FileConnection extends BaseConnection {
       torch,
       choices: NO_CHOICES,
       subjects: [subjectOf(this._report, this._contents)],
-      job: null,
+      jobs: [],
       watching: null,
       tiers: this._report.tiers,
       session: ''

@@ -11,7 +11,7 @@ from typing import Any
 import compilescope as cs
 import pytest
 import torch
-from compilescope.comms import report_without_texts
+from compilescope.comms import commands, messages, report_without_texts
 from compilescope.inspection.code_generation import CodeGeneration
 from compilescope.inspection.variant_sources import VariantSources
 from compilescope.jobs.jobs import Job
@@ -480,12 +480,18 @@ def test_an_observer_that_fails_does_not_reach_the_inspection() -> None:
     assert notices.states[-1] == ("job-1", "done")
 
 
-def test_a_panel_is_told_of_the_job_that_waits_where_none_runs() -> None:
+def test_a_panel_is_told_of_all_jobs_that_are_yet_to_end() -> None:
     session = Session()
     subject = inspected(session)
-    assert session.jobs.shown is None
-    job = session.panel_jobs.run(subject)
-    session.panel_jobs.measure(subject, (), seconds=1, again=False)
-    assert session.jobs.shown is job
-    beside, _ = session.jobs.in_own_thread(subject, ["cpp"], Work(build=False))
-    assert session.jobs.shown is beside
+    hello = messages.Hello()
+    assert commands.hello(session, hello).jobs == []
+    built = session.panel_jobs.run(subject)
+    measured = session.panel_jobs.measure(subject, (), seconds=1, again=False)
+    aside = [
+        session.jobs.in_own_thread(subject, [name], Work(build=False))[0]
+        for name in ("cpp", "python")
+    ]
+    cell = session.jobs.new(subject, ["python"], Work())
+    with session.jobs.running(cell):
+        jobs = commands.hello(session, hello).jobs
+    assert [job.id for job in jobs] == [job.id for job in (cell, built, measured, *aside)]

@@ -251,7 +251,7 @@ def test_a_wrong_selection_is_an_error_before_anything_runs(
     session, report = inspected
     with pytest.raises(cs.CompilescopeError, match=message):
         ask(session, report)
-    assert session.jobs.shown is None
+    assert session.jobs.active == []
 
 
 @pytest.mark.parametrize(
@@ -271,7 +271,7 @@ def test_a_way_that_the_call_does_not_have_is_refused_before_the_inspection(
             MODEL, CALL, variants=variants, studies=["deploy"], study_options={"ways": [way]}
         )
     assert session.inspections == {}
-    assert session.jobs.shown is None
+    assert session.jobs.active == []
 
 
 def test_a_way_of_the_settings_in_the_call_is_not_refused() -> None:

@@ -1,5 +1,6 @@
 import type { SubjectModel } from '../../../src/model/subject';
 import { problem } from '../../../src/protocol/client';
+import type { JobState } from '../../../src/protocol/types';
 import type { FakeConnection } from '../support/fakes';
 import { job, settle } from '../support/fakes';
 import { eachInspectedModel } from '../support/models';
@@ -54,6 +55,27 @@ describe('The jobs of a SubjectModel', () => {
     announce({ state: 'done' });
     announce({ id: 'job-2', state: 'running' });
     expect(model.job?.id).toBe('job-2');
+  });
+
+  it('show the next one that waits when the first one is canceled', async () => {
+    await run();
+    announce({ id: 'job-2' });
+    expect(model.job?.id).toBe('job-1');
+    announce({ state: 'cancelled' });
+    expect(model.job).toMatchObject({ id: 'job-2', state: 'queued' });
+  });
+
+  it('show the newest of several in other processes until all have ended', () => {
+    const change = (id: string, state: JobState['state'], step = '') =>
+      announce({ id, aside: true, state, step });
+    change('job-2', 'running');
+    change('job-3', 'running');
+    change('job-2', 'running', 'graph passes');
+    expect(model.job?.id).toBe('job-3');
+    change('job-3', 'done');
+    expect(model.job).toMatchObject({ id: 'job-2', step: 'graph passes' });
+    change('job-2', 'failed');
+    expect(model.job).toMatchObject({ id: 'job-2', state: 'failed' });
   });
 
   describe('beside a job in another process', () => {

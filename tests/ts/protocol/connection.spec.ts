@@ -97,7 +97,8 @@ describe('Connection', () => {
       fake.comm(EVENTS_TARGET).receive({ event: 'job_changed', data });
     }
     await answer(fake, STATE);
-    expect(opened).toHaveBeenCalledWith({ ...STATE, subjects, job: running });
+    const jobs = [running, elsewhere];
+    expect(opened).toHaveBeenCalledWith({ ...STATE, subjects, jobs });
     // What was pushed before the next question is older than its answer.
     void connection.open();
     await turn();

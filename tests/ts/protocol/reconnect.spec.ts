@@ -2,6 +2,7 @@ import { readFileSync } from 'fs';
 import * as path from 'path';
 import type { SubjectModel } from '../../../src/model/subject';
 import { Connection } from '../../../src/protocol/connection';
+import type { JobState } from '../../../src/protocol/types';
 import type { FakeConnection } from '../support/fakes';
 import { job, report, settle, subjectSummary } from '../support/fakes';
 import { fakeKernel } from '../support/kernel';
@@ -66,7 +67,7 @@ describe('A SubjectModel whose connection was lost', () => {
   it('hears that a job has ended of which nothing is known any more', async () => {
     await requestDynamic();
     expect(model.pending).toBe(true);
-    hello({ job: job({ aside: true, state: 'running' }) });
+    hello({ jobs: [job({ aside: true, state: 'running' })] });
     expect(model.pending).toBe(true);
     hello();
     expect(model.pending).toBe(false);
@@ -74,9 +75,30 @@ describe('A SubjectModel whose connection was lost', () => {
 
   it('hears of the end of a job that another one follows', async () => {
     await requestDynamic();
-    hello({ job: job({ id: 'job-2', state: 'running' }) });
+    hello({ jobs: [job({ id: 'job-2', state: 'running' })] });
     expect(model.pending).toBe(false);
     expect(model.job?.id).toBe('job-2');
+  });
+
+  it('does not take a job for ended that others run beside or before', async () => {
+    await requestDynamic();
+    const aside = job({ aside: true, state: 'running' });
+    const queued = job({ id: 'job-3' });
+    const later = job({ id: 'job-4', aside: true, state: 'running' });
+    const cell = job({ id: 'job-5', state: 'running' });
+    const shown = (jobs: JobState[]) => {
+      hello({ jobs });
+      return [model.pending, model.job?.id, model.job?.state];
+    };
+    expect(shown([cell, queued, aside, later])).toEqual([
+      true,
+      'job-5',
+      'running'
+    ]);
+    expect(shown([queued, aside, later])).toEqual([true, 'job-3', 'queued']);
+    expect(shown([aside, later])).toEqual([true, 'job-4', 'running']);
+    expect(shown([aside])).toEqual([true, 'job-1', 'running']);
+    expect(shown([])).toEqual([false, undefined, undefined]);
   });
 
   it('fetches the report to keep once it hears that the work has ended', async () => {

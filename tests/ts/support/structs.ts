@@ -134,7 +134,7 @@ export function helloResult(change: Partial<HelloResult> = {}): HelloResult {
       executors: []
     },
     subjects: [],
-    job: null,
+    jobs: [],
     watching: null,
     tiers: [],
     session: 'session-1',

@@ -23,7 +23,8 @@ class HelloResult(Message):
     torch: str
     choices: Choices
     subjects: list[SubjectSummary] = []
-    job: JobState | None = None
+    jobs: list[JobState] = []
+    """Those yet to end, each kind by age: on the main thread, waiting for it, aside."""
     watching: WatchState | None = None
     tiers: list[GraphTiers] = []
     """The graphs that the backend ``compilescope`` compiled."""
