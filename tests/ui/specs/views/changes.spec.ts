@@ -25,7 +25,7 @@ test('what a switch changed, at the switch and in a view', async ({ page }) => {
     await page.keyboard.press('Space');
     await expect(wrapper).toBeChecked();
     await expect(note).toContainText(
-      /Against python: .* identical; the wrapper is C\+\+ instead of Python/
+      /Compared with python: .* identical; the wrapper is C\+\+ instead of Python/
     );
     await page.keyboard.press('Tab');
     await expect(note.getByRole('button', { name: 'Changes' })).toBeFocused();
