@@ -35,7 +35,7 @@ test('what a switch changed, at the switch and in a view', async ({ page }) => {
     await expect(note).toHaveCount(0);
     await sidebar(page).getByText('on', { exact: true }).click();
     await expect(note).toContainText('1 differs');
-    await expect(note).toContainText('different guards');
+    await expect(note).toContainText('guards differ');
   });
 
   await test.step('the view says which kernel, and why', async () => {
