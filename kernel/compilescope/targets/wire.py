@@ -24,6 +24,8 @@ class Enter(msgspec.Struct, tag=True, kw_only=True):
     role: Role
     device: Device | None = None
     """The target of a compiler, or this machine's GPU."""
+    backend_hash: str = ""
+    """Of this machine's GPU: the hash that the kernel writes into its Triton code."""
 
 
 class Question(msgspec.Struct, tag=True, kw_only=True):

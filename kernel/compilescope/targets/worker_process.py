@@ -18,6 +18,7 @@ from ..progress.progress import Cancelled
 from ..report.devices import Device
 from ..report.errors import CompilescopeError
 from ..report.problem import Problem
+from ..torch_api.targets import backend_hashes
 from .wire import Answer, Enter, Failed, Message, Outdated, Question, Role, Step, read, write
 
 _POLL_S = 0.1
@@ -77,7 +78,10 @@ class WorkerProcess:
             target=self._read, name="compilescope-target-answers", daemon=True
         )
         self._reader.start()
-        self._send(Enter(role=role, device=device))
+        enter = Enter(role=role, device=device)
+        if role == "local_gpu":
+            enter.backend_hash = backend_hashes.backend_hash()
+        self._send(enter)
 
     @property
     def task(self) -> str:

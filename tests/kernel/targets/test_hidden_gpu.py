@@ -21,6 +21,7 @@ pytestmark = [
 
 _KERNEL = r"""
 import json
+import os
 
 from compilescope.targets import known_devices
 from compilescope.targets.worker.pretend_device import PretendDevice
@@ -31,12 +32,17 @@ PretendDevice.enter(device)
 
 import compilescope as cs
 import torch
+import torch.utils._triton
 from compilescope.inspection.inspection import Inspection
 from compilescope.progress.progress import Monitor
 from compilescope.targets.worker_pool import shared_pool
 from compilescope.torch_api.inductor import without_gpu
 from tests.kernel.compared_texts import texts
 from torch._inductor.fx_passes import pad_mm
+
+# As after a build: the other process would find another ptxas than this one did.
+torch.utils._triton.triton_hash_with_backend()
+os.environ["TRITON_MOCK_PTX_VERSION"] = "another"
 
 known_devices.this_device = lambda: device
 without_gpu.PROVEN = (".".join(torch.__version__.split(".")[:2]),)

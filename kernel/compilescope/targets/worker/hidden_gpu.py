@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...report.devices import Device
+from ...torch_api.targets import backend_hashes
 from .pretend_device import PretendDevice
 from .world import ThisMachine
 
@@ -17,8 +18,15 @@ class HiddenGpu(ThisMachine):
     lacks_gpu = True
 
     @classmethod
-    def enter(cls, device: Device) -> HiddenGpu:
+    def enter(cls, device: Device, backend_hash: str) -> HiddenGpu:
         """Makes this process emulate ``device``, once, before Inductor is loaded.
+
+        Parameters
+        ----------
+        device
+            This machine's GPU.
+        backend_hash
+            The hash that the kernel writes into its Triton code.
 
         Raises
         ------
@@ -26,4 +34,5 @@ class HiddenGpu(ThisMachine):
             There is no C++ compiler.
         """
         PretendDevice.enter(device, is_here=True)
+        backend_hashes.replace_backend_hash(backend_hash)
         return cls()

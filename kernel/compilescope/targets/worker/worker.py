@@ -87,7 +87,7 @@ class Worker:
             from .hidden_gpu import HiddenGpu
 
             assert first.device is not None, "it emulates a device"
-            self._world = HiddenGpu.enter(first.device)
+            self._world = HiddenGpu.enter(first.device, first.backend_hash)
 
         # Loads torch, so the device must be emulated by now.
         from .reset import InitialState
