@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextvars
 import datetime
 import shutil
-import sys
 import tempfile
 import threading
 import time
@@ -14,6 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
 
+from .. import ipython_shell
 from ..report.checkup import Check, Checkup
 from ..torch_api.process import caches
 from ..torch_api.process.environment import environment
@@ -196,8 +196,5 @@ def _environment() -> str:
 
 def kernel_info() -> Mapping[str, object] | None:
     """What the kernel of this process says of itself; None where there is no kernel."""
-    loaded = sys.modules.get("IPython.core.getipython")
-    shell = loaded.get_ipython() if loaded is not None else None
-    kernel = getattr(shell, "kernel", None)
-    info = getattr(kernel, "kernel_info", None)
+    info = getattr(ipython_shell.kernel(), "kernel_info", None)
     return info if isinstance(info, Mapping) else None

@@ -6,13 +6,14 @@ from collections.abc import Iterator
 
 import msgspec
 
+from .. import ipython_shell, notebook_cells
 from ..guards.evaluate_guards import runs
 from ..inspection.inspection import Inspection
 from ..inspection.variants import check, name_of
 from ..report.errors import CompilescopeError
 from ..report.measurements.sweeps import Sweep, SweepCell
 from ..session.session import Session
-from ..subject import arguments, notebook_globals
+from ..subject import arguments
 from ..subject.typed_arguments import evaluate_arguments
 from ..sweep import plan
 from ..sweep.settings import Settings
@@ -101,12 +102,12 @@ def _callable(session: Session, subject: str) -> Inspection:
 def _shapes(
     inspection: Inspection, texts: dict[str, str]
 ) -> dict[str, tuple[tuple[object, ...], dict[str, object]]]:
-    if notebook_globals.is_cell_running():
+    if notebook_cells.is_cell_running():
         raise CompilescopeError(
             "The Jupyter kernel is busy.",
             "A cell runs: the arguments are evaluated with the notebook's names.",
             "Start the sweep again when the cell has ended.",
         )
     call_arguments = arguments.named(runs(inspection.fn), inspection.args, inspection.kwargs)
-    names = {**call_arguments, **notebook_globals.namespace()}
+    names = {**call_arguments, **ipython_shell.namespace()}
     return {name: evaluate_arguments(text, names) for name, text in texts.items()}

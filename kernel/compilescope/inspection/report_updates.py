@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 import msgspec
 
+from .. import notebook_cells
 from ..analysis.backward_links import complete
 from ..analysis.changes.variants import note_changes
 from ..analysis.figures.payback import paybacks
@@ -21,7 +22,6 @@ from ..builds.built_variants import COMPILES_NOTHING, EAGER, MAX_BUILDS
 from ..report import Compilation, Report, Timing, VariantReport
 from ..report.problem import FAULT, Problem, compile_failure
 from ..report.variant import Variant
-from ..subject import notebook_cells
 from ..torch_api.trace import compiled_callable
 
 
@@ -65,7 +65,9 @@ def put(report: Report, result: VariantReport, order: Sequence[str] = ()) -> set
     share_break_costs(report)
     rekeyed = _pair(report, result)
     note_changes(report, result.name)
-    report.files |= notebook_cells.cells(result.compilations)
+    report.files |= notebook_cells.texts(
+        file for compilation in result.compilations for file in compilation.source_files
+    )
     if result.target is not None:
         # Estimates come with the code, so the conclusions can be drawn.
         conclude(report, result)

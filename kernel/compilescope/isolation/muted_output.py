@@ -21,6 +21,7 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from .. import ipython_shell
 from ..torch_api.dynamo.muted_warnings import warnings_muted
 from ..torch_api.process.patching import patched
 
@@ -93,8 +94,7 @@ def _stream_muted(name: str) -> Iterator[None]:
 @contextlib.contextmanager
 def _displays_muted() -> Iterator[None]:
     """Drops in the block what this thread displays or clears in IPython, if IPython runs."""
-    loaded = sys.modules.get("IPython.core.getipython")
-    shell = loaded.get_ipython() if loaded is not None else None
+    shell = ipython_shell.current()
     with contextlib.ExitStack() as stack:
         for name in ("publish", "clear_output"):
             for cls in type(getattr(shell, "display_pub", None)).__mro__:

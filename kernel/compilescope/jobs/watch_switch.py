@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from .. import notebook_cells
 from ..package_folder import INSIDE
 from ..report import Report, SourceLine
 from ..report.subjects.watching import WatchState
-from ..subject import notebook_cells
 from ..watching.watch import MEMORY_MB, Watch
 
 

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from typing import Any, NamedTuple, TypeGuard
 
+from ..notebook_cells import running_number
 from ..report import Problem, SourceLine
 from ..report.errors import CompilescopeError, code_to_paste
 from .inner_calls import Statement, in_a_function, note_inner_calls, value_of
@@ -134,7 +135,7 @@ def parse(shell: Shell, magic_line: str, body: str, raw: str | None = None) -> C
     code = body.lstrip("\n \t").rstrip()
     above = raw[: raw.rstrip().rindex(code)].count("\n") if code else 0
     # As when any cell is run: the traceback, the debugger and torch find the text by this name.
-    file = shell.compile.cache(raw, _number(shell), raw_code=raw)
+    file = shell.compile.cache(raw, running_number(shell), raw_code=raw)
     code = "\n" * above + shell.transform_cell(body)
     try:
         tree = shell.compile.ast_parse(code, filename=file)
@@ -236,12 +237,6 @@ def line_of(cell: Cell) -> SourceLine:
     line = cell.last.lineno
     code = linecache.getline(cell.file, line).strip()
     return SourceLine(file=cell.file, line=line, function="<module>", code=code)
-
-
-def _number(shell: Shell) -> int:
-    """The running cell's number. ``execution_count`` may be the next one's already (IPython 9)."""
-    stored = len(shell.history_manager.input_hist_raw) - 1
-    return stored if stored > 0 else int(shell.execution_count)
 
 
 def _is_shown(shell: Shell, last: ast.stmt, body: str) -> bool:

@@ -272,7 +272,7 @@ def _without_cell(lines: list[str]) -> list[str]:
 
 
 def _shell() -> cells.Shell:
-    from ..views.shell import current
+    from ..ipython_shell import current
 
     shell: cells.Shell | None = current()
     if shell is None:

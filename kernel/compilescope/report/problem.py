@@ -7,7 +7,7 @@ from typing import Literal
 
 import msgspec
 
-from .cell_numbers import cell_number, is_cell
+from ..notebook_cells import cell_number, is_cell
 from .resumed import is_generated, readable_name
 
 Severity = Literal["error", "warning", "info"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from .. import ipython_shell, notebook_cells
 from ..distributed.remote_report import RemoteSubject
 from ..guards.evaluate_live_guards import evaluate_compilation, evaluate_compiled
 from ..guards.kept_guards import by_report_id, report_ids
@@ -13,7 +14,6 @@ from ..report import Report
 from ..report.argument_checks import check_function
 from ..report.errors import CompilescopeError
 from ..report.what_if import WhatIf
-from ..subject import notebook_globals
 from ..torch_api.guards.guard_managers import live_guards
 from ..watching.watch import Watch
 from .requests import inspection_of
@@ -34,13 +34,13 @@ def ask_text(session: Session, subject: str, variant: str, text: str, compilatio
         A cell is running, or the request is invalid; the message says which.
     """
     inspected = session.inspection(subject)
-    if notebook_globals.is_cell_running():
+    if notebook_cells.is_cell_running():
         raise CompilescopeError(
             "The Jupyter kernel is busy.",
             "A cell runs: its values change, and its guards may be in use.",
             "Ask again when the cell has ended.",
         )
-    names = notebook_globals.namespace()
+    names = ipython_shell.namespace()
     if isinstance(inspected, Watch):
         compilations = {
             known_compilation.id: known_compilation

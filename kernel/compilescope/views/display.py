@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from IPython import display
 
-from .. import extras
+from .. import extras, ipython_shell
 from ..report import Report
-from . import shell
 from .html import report as html
 from .progress import Line
 from .text import report as text
@@ -62,7 +61,7 @@ class Display:
     ) -> None:
         self._session = session
         self._name = name
-        self._kernel = shell.kernel() is not None
+        self._kernel = ipython_shell.kernel() is not None
         self._panel = panel
         self._output = output
         self._below = below

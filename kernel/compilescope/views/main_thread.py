@@ -7,7 +7,7 @@ import signal
 import threading
 from collections.abc import Callable
 
-from . import shell
+from .. import ipython_shell
 
 
 class Main:
@@ -26,7 +26,7 @@ class Main:
         if threading.current_thread() is threading.main_thread():
             work()
             return
-        kernel = shell.kernel()
+        kernel = ipython_shell.kernel()
         if kernel is None:
             raise RuntimeError("There is no kernel whose main thread could do this.")
         kernel.io_loop.add_callback(self._context.copy().run, _interruptible, work)

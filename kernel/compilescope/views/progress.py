@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
+from .. import ipython_shell
 from ..analysis.figures.time_words import time_text
 from ..report.units import elapsed, percent
-from . import shell
 
 if TYPE_CHECKING:
     from ..progress.progress import Progress
@@ -64,7 +64,7 @@ class Line:
 
     def start(self) -> None:
         """Creates the line in the cell's output, if there is one, or on standard error."""
-        if shell.kernel() is None:
+        if ipython_shell.kernel() is None:
             if not sys.stderr.isatty():
                 # From before: the subject's output is dropped in its repeated calls.
                 write, flush = sys.stderr.write, sys.stderr.flush
@@ -77,7 +77,7 @@ class Line:
             handle: Any = display.DisplayHandle  # without types in IPython
             self.handle = handle()
             self.handle.display(_bundle("starting", None), raw=True, metadata=UNFINISHED)
-            self._publish = shell.current().display_pub.publish
+            self._publish = ipython_shell.current().display_pub.publish
             self.clock.start()
 
     def __enter__(self) -> Line:

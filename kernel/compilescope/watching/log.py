@@ -9,6 +9,7 @@ import types
 import weakref
 from collections.abc import Callable
 
+from .. import notebook_cells
 from ..analysis.assemble import assemble
 from ..analysis.guards.reasons.recompile_words import add_causes
 from ..analysis.guards.recompiles import Memory, agree_by_frame
@@ -21,7 +22,6 @@ from ..capture.live import loaded_files
 from ..capture.stream import Group, Stream
 from ..report import Compilation, Node, VariantReport
 from ..report.problem import Problem
-from ..subject import notebook_cells
 from .compilation_rows import CompilationRows
 from .live_report import LiveReport
 from .origin import Origin
@@ -235,7 +235,7 @@ class WatchLog:
         size = held_bytes(compilation)
         self.held_bytes += size - self._sizes.get(compilation.id, 0)
         self._sizes[compilation.id] = size
-        self.report.files |= notebook_cells.cells([compilation])
+        self.report.files |= notebook_cells.texts(compilation.source_files)
 
     @property
     def _room(self) -> float:

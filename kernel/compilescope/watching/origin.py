@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from .. import notebook_cells
 from ..report import Compilation
-from ..subject import notebook_cells
 from ..torch_api.trace.compile_calls import Call, current
 
 _BEFORE = "torch.compile was called before watching began"

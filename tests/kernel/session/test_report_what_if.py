@@ -195,9 +195,9 @@ def test_kept_guards_hold_no_values_and_know_when_they_are_void() -> None:
 
 
 def test_while_a_cell_runs_the_kernel_is_busy(monkeypatch: pytest.MonkeyPatch) -> None:
+    from compilescope import notebook_cells
     from compilescope.session import what_if
     from compilescope.session.session import get_session
-    from compilescope.subject import notebook_globals
 
     report, _ = inspected(with_helper, X)
     asked: list[Any] = []
@@ -221,7 +221,7 @@ def test_while_a_cell_runs_the_kernel_is_busy(monkeypatch: pytest.MonkeyPatch) -
     names: dict[str, Any] = {}
     exec(code, names)
     assert names["run_code"](in_thread) == "The Jupyter kernel is busy."
-    assert not notebook_globals.is_cell_running()
+    assert not notebook_cells.is_cell_running()
 
 
 def test_what_is_not_in_the_kernel_is_refused() -> None:

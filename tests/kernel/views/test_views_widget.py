@@ -155,7 +155,7 @@ def test_a_message_from_a_subshell_waits_for_the_main_thread(
 ) -> None:
     loop, setting = Loop(), contextvars.ContextVar("setting", default="torch's")
     running = type("Shell", (), {"kernel": type("Kernel", (), {"io_loop": loop})})
-    monkeypatch.setattr("compilescope.views.shell.current", lambda: running)
+    monkeypatch.setattr("compilescope.ipython_shell.current", lambda: running)
     before = signal.getsignal(signal.SIGINT)
     setting.set("the user's")
     widget = ReportWidget()

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import msgspec
 
+from ...notebook_cells import is_cell
 from ...report import FIRST_CALL_PARTS, SourceLine
 from ...report.units import duration, whole_number
 
@@ -46,12 +47,12 @@ def place(where: SourceLine | None) -> str:
     """
     if where is None:
         return ""
-    parts = where.file.replace("\\", "/").split("/")
     if where.cell is not msgspec.UNSET:
         return f"cell [{where.cell}], line {where.line}"
-    if any(part.startswith("ipykernel_") for part in parts[:-1]):
+    if is_cell(where.file):
         return f"cell line {where.line}"
-    return f"{parts[-1]}:{where.line}" if parts[-1] else f"line {where.line}"
+    name = where.file.replace("\\", "/").rpartition("/")[2]
+    return f"{name}:{where.line}" if name else f"line {where.line}"
 
 
 def largest_parts(parts: Mapping[str, float]) -> str:

@@ -182,6 +182,17 @@ class Compilation(Struct, weakref=True):
     raw: list[RawEvent] = []
     """For a trace: the remaining records that torch logged."""
 
+    @property
+    def source_files(self) -> set[str]:
+        """The files of the source lines of its frame, kernels, graphs and graph breaks."""
+        lines = [] if self.frame is None else [self.frame]
+        lines += [line for kernel in self.kernels for line in kernel.sources]
+        lines += [
+            line for graph in self.graphs.values() for node in graph.nodes for line in node.sources
+        ]
+        lines += [line for graph_break in self.breaks for line in graph_break.stack]
+        return {line.file for line in lines}
+
 
 COMPILATION_PARTS: dict[str, Part] = fields_of(Compilation)
 """Field of a compilation → the part that it belongs to."""
