@@ -20,6 +20,7 @@ from compilescope.torch_api.inductor import without_gpu
 from ..compared_texts import texts
 from ..fidelity_subjects import CASES, NEEDS, Make
 from ..generated_arrays import with_arrays_in_place
+from ..jobs_aside import assert_main_thread_is_free
 
 pytestmark = [
     pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device"),
@@ -101,10 +102,4 @@ def test_the_main_thread_is_free() -> None:
     session = Session()
     args = (torch.randn(32, 64, device="cuda"),)
     report = session.inspect(Model().cuda(), args, variants="python", run=False)
-    name, job = session.panel_jobs.sources(report.subject.id, DYNAMIC)
-    if job is not None:  # it took longer than a request waits
-        assert job.aside
-        assert job.ended.wait(600)
-        assert (job.state, job.again) == ("done", False)
-    assert report.variant(name).stage == "sources"
-    assert session.jobs.next() is None, "nothing waits for the main thread"
+    assert_main_thread_is_free(session, report, DYNAMIC)

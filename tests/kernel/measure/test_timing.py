@@ -5,43 +5,31 @@ from __future__ import annotations
 import gc
 import itertools
 import random
-import time
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 from compilescope.measure import timing
 from compilescope.measure.layers import figure
 from compilescope.measure.timing import time_calls
 
+from ..stand_in_clock import Clock
 
-class Clock:
-    """A clock that only the calls move."""
 
-    def __init__(self) -> None:
-        self.now = 0
-
-    def perf_counter_ns(self) -> int:
-        return self.now
+class CallClock(Clock):
+    """A clock that only the calls advance."""
 
     def call(self, microseconds: float) -> Callable[[], None]:
-        def run() -> None:
-            self.now += int(microseconds * 1000)
-
-        return run
-
-    def get_clock_info(self, name: str) -> Any:
-        return time.get_clock_info("perf_counter")
+        return lambda: self.advance(microseconds / 1e6)
 
 
 @pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    clock = Clock()
+def clock(monkeypatch: pytest.MonkeyPatch) -> CallClock:
+    clock = CallClock()
     monkeypatch.setattr(timing, "time", clock)
     return clock
 
 
-def test_times_are_those_of_the_clock(clock: Clock) -> None:
+def test_times_are_those_of_the_clock(clock: CallClock) -> None:
     times = time_calls({"eager": clock.call(100), "cpp": clock.call(25), "slow": clock.call(1e5)})
     assert {name: candidate.median_us for name, candidate in times.items()} == {
         "eager": 100,
@@ -62,51 +50,51 @@ def test_times_are_those_of_the_clock(clock: Clock) -> None:
     assert all(candidate.device == "cpu" for candidate in times.values())
 
 
-def test_a_budget_is_kept(clock: Clock) -> None:
+def test_a_budget_is_kept(clock: CallClock) -> None:
     time_calls({"eager": clock.call(100), "cpp": clock.call(25)}, budget_s=2.0)
-    assert 2e9 <= clock.now <= 2.6e9
+    assert 2e9 <= clock.now_ns <= 2.6e9
 
 
-def test_turns_rotate(clock: Clock) -> None:
+def test_turns_rotate(clock: CallClock) -> None:
     order: list[str] = []
     time_calls({name: clock.call(1e6) for name in "ABC"}, budget_s=9.0, before_each=order.append)
     turns = ["".join(order[start : start + 3]) for start in range(3, len(order), 3)]
     assert turns[:3] == ["ABC", "CBA", "CAB"]
 
 
-def test_a_slow_start_is_not_measured(clock: Clock) -> None:
+def test_a_slow_start_is_not_measured(clock: CallClock) -> None:
     durations = itertools.chain([10_000, 5_000, 2_000, 500], itertools.repeat(100))
 
     def settling() -> None:
-        clock.now += next(durations) * 1000
+        clock.advance(next(durations) / 1e6)
 
     call_timing = time_calls({"a": settling})["a"]
     assert max(call_timing.samples_us) == 100
     assert call_timing.warmup_calls >= 4
 
 
-def test_a_call_that_never_settles_is_bounded(clock: Clock) -> None:
+def test_a_call_that_never_settles_is_bounded(clock: CallClock) -> None:
     growing = itertools.count(100, 100)
 
     def unsettled() -> None:
-        clock.now += next(growing) * 1000
+        clock.advance(next(growing) / 1e6)
 
     assert time_calls({"a": unsettled})["a"].samples_us
-    assert clock.now < 2e9
+    assert clock.now_ns < 2e9
 
 
 def test_a_call_longer_than_the_budget_is_run_once_more(
-    clock: Clock, monkeypatch: pytest.MonkeyPatch
+    clock: CallClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(timing, "OVERTIME", 4)  # as a user has it
     call_timing = time_calls({"a": clock.call(5e6)}, budget_s=0.1)["a"]
     assert call_timing.samples_us == [5e6]
     assert call_timing.interval_us == (5e6, 5e6)
-    assert clock.now == 10e9
+    assert clock.now_ns == 10e9
 
 
 def test_slow_calls_may_take_longer_than_the_budget(
-    clock: Clock, monkeypatch: pytest.MonkeyPatch
+    clock: CallClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(timing, "OVERTIME", 4)
     calls = {"eager": clock.call(5e5), "b": clock.call(4e5)}
@@ -118,12 +106,12 @@ def test_slow_calls_may_take_longer_than_the_budget(
     assert slow.ratio == pytest.approx(1.25)
 
 
-def test_a_round_that_is_cancelled_does_not_count(clock: Clock) -> None:
+def test_a_round_that_is_cancelled_does_not_count(clock: CallClock) -> None:
     assert time_calls({"a": lambda: None}, cancelled=lambda: True) == {}
     runs = itertools.count(1)
 
     def call() -> None:
-        clock.now += 50_000_000
+        clock.advance(0.05)
         taken.append(next(runs))
 
     taken: list[int] = []
@@ -134,7 +122,7 @@ def test_a_round_that_is_cancelled_does_not_count(clock: Clock) -> None:
     assert len(times["eager"].samples_us) == len(times["b"].samples_us) > 1
 
 
-def test_progress_grows_to_one(clock: Clock) -> None:
+def test_progress_grows_to_one(clock: CallClock) -> None:
     seen: list[float] = []
     time_calls({"a": clock.call(100)}, progress=seen.append)
     assert seen == sorted(seen)

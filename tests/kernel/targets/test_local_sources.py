@@ -29,6 +29,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from .. import target_subjects as subjects
 from ..compared_texts import texts
+from ..jobs_aside import assert_main_thread_is_free
 
 pytestmark = pytest.mark.slow
 
@@ -181,13 +182,7 @@ def test_deterministic_algorithms_fill_no_memory_there() -> None:
 def test_a_flip_that_needs_a_capture_leaves_the_main_thread_free() -> None:
     session = Session()
     report = session.inspect(subjects.scaled, (X,), variants="python", run=False)
-    name, job = session.panel_jobs.sources(report.subject.id, DYNAMIC)
-    if job is not None:  # it took longer than a request waits
-        assert job.aside
-        assert job.ended.wait(600)
-        assert (job.state, job.again) == ("done", False)
-    assert report.variant(name).stage == "sources"
-    assert session.jobs.next() is None, "nothing waits for the main thread"
+    assert_main_thread_is_free(session, report, DYNAMIC)
 
 
 def test_a_report_from_builds_needs_one_short_capture_in_the_kernel() -> None:

@@ -10,15 +10,7 @@ from compilescope.report.tiers import SwapGain
 from compilescope.tiers import alternating_calls
 from compilescope.tiers.alternating_calls import CALLS, AlternatingCalls
 
-
-class Clock:
-    """Time that only the wrappers take."""
-
-    def __init__(self) -> None:
-        self.now_s = 0.0
-
-    def perf_counter(self) -> float:
-        return self.now_s
+from ..stand_in_clock import Clock
 
 
 @pytest.fixture
@@ -35,7 +27,7 @@ def test_both_serve_in_turns_until_there_are_enough(clock: Clock) -> None:
     def wrapper(name: str, call_us: float) -> Any:
         def call(inputs: list[Any]) -> str:
             # A wrapper's first call is slower, and does not count.
-            clock.now_s += (1000 if name not in served else call_us) * 1e-6
+            clock.advance((1000 if name not in served else call_us) * 1e-6)
             served.append(name)
             return name
 

@@ -8,52 +8,49 @@ import pytest
 from compilescope.torch_api.inductor.background import short_steps
 from compilescope.torch_api.inductor.background.short_steps import in_short_steps, pause_if_due
 
+from ..stand_in_clock import Clock
 
-class Clock:
-    """Time that passes only where a test says so, and the pauses so far."""
 
-    def __init__(self) -> None:
-        self.now = 0.0
-        self.pauses: list[float] = []
+class WorkClock(Clock):
+    """A clock that work and pauses advance, and counts the pauses."""
 
-    def perf_counter(self) -> float:
-        return self.now
+    pauses = 0
 
     def sleep(self, seconds: float) -> None:
-        self.pauses.append(self.now)
-        self.now += seconds
+        self.pauses += 1
+        self.advance(seconds)
 
     def work(self, seconds: float) -> None:
-        self.now += seconds
+        self.advance(seconds)
         pause_if_due()
 
 
 @pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    clock = Clock()
+def clock(monkeypatch: pytest.MonkeyPatch) -> WorkClock:
+    clock = WorkClock()
     monkeypatch.setattr(short_steps, "time", clock)
     return clock
 
 
-def test_it_pauses_after_each_step(clock: Clock) -> None:
+def test_it_pauses_after_each_step(clock: WorkClock) -> None:
     with in_short_steps():
         for _ in range(100):
             clock.work(0.00003)
     # The fourth since the last pause ends after 0.12 ms.
-    assert len(clock.pauses) == 25
+    assert clock.pauses == 25
 
 
-def test_it_pauses_only_in_a_block_and_in_its_thread(clock: Clock) -> None:
+def test_it_pauses_only_in_a_block_and_in_its_thread(clock: WorkClock) -> None:
     clock.work(1.0)
     with in_short_steps():
         with in_short_steps():
             clock.work(1.0)
-        assert len(clock.pauses) == 1
+        assert clock.pauses == 1
         other = threading.Thread(target=clock.work, args=(1.0,))
         other.start()
         other.join()
-        assert len(clock.pauses) == 1
+        assert clock.pauses == 1
         clock.work(1.0)
-        assert len(clock.pauses) == 2
+        assert clock.pauses == 2
     clock.work(1.0)
-    assert len(clock.pauses) == 2
+    assert clock.pauses == 2
