@@ -42,9 +42,9 @@ from .warm_rebuild import LAST, WarmRebuilds
 SECONDS_PER_VARIANT = 0.4
 """How long a variant is timed for the cell's first result. A longer measurement may follow."""
 
-Opened = Mapping[str, Callable[..., Built]]
+CompiledCalls = Mapping[str, Callable[..., Built]]
 """Name of a variant that is compiled already → how to call it."""
-_NONE: Opened = MappingProxyType({})
+_NONE: CompiledCalls = MappingProxyType({})
 
 
 def build_variants(
@@ -52,26 +52,40 @@ def build_variants(
     variants: Mapping[str, Variant],
     snapshot: Snapshot,
     monitor: Monitor,
-    again: WarmRebuilds,
+    rebuilds: WarmRebuilds,
     keep: Callable[[str, EvaluableGuards], None] = lambda name, askable: None,
-    together: RankAgreement = ALONE,
-    opened: Opened = _NONE,
+    agreement: RankAgreement = ALONE,
+    precompiled: CompiledCalls = _NONE,
     between: Callable[[str], None] = lambda name: None,
 ) -> Iterator[VariantReport]:
     """Builds and checks variants; yields the report of each as it grows.
 
-    Every variant starts from the state in ``snapshot``, which the caller owns. The caller has
-    opened ``builds``, which keeps the builds. ``again`` gets those to be repeated with warm caches,
-    and their caches. ``keep`` is called with a variant's name and its
-    guards, for checks afterwards. Ranks that work ``together`` call the subject equally often,
-    whatever a single one finds. Variants in ``opened`` are compiled already: they are called, not
-    built. ``between`` is called with the name of each variant that was built, before the next one.
+    Parameters
+    ----------
+    builds
+        Keeps the builds; the caller has opened them.
+    variants
+        Name → the variant.
+    snapshot
+        The state from which every variant starts; it belongs to the caller.
+    monitor
+        Reports each step, and cancels.
+    rebuilds
+        Repeats the builds with warm caches.
+    keep
+        Called with a variant's name and its guards, for checks afterwards.
+    agreement
+        The ranks that agree on each call, so that all call the subject equally often.
+    precompiled
+        Variants that are compiled already: they are called, not built.
+    between
+        Called with the name of each variant that was built, before the next one.
     """
     monitor.step("running eager", variant="eager", fraction=0.0)
-    if builds.device.startswith("cuda") and not opened:
+    if builds.device.startswith("cuda") and not precompiled:
         workers.wake()
     try:
-        reference = Reference(builds.fn, builds.args, builds.kwargs, snapshot, together)
+        reference = Reference(builds.fn, builds.args, builds.kwargs, snapshot, agreement)
     except Exception as error:  # noqa: BLE001 - it is every variant's problem
         problem = (
             failures.subject_failure(error.error, has_worked=builds.has_worked)
@@ -80,13 +94,13 @@ def build_variants(
         )
         for name, variant in variants.items():
             yield _failed(name, variant, problem)
-        together.all(False)
+        agreement.all(False)
         return
-    if not together.all(True):
+    if not agreement.all(True):
         for name, variant in variants.items():
             yield _failed(name, variant, EAGER_FAILED_ELSEWHERE)
         return
-    random = together.any(reference.random)
+    random = agreement.any(reference.random)
 
     for index, (name, variant) in enumerate(variants.items()):
         if variant.backend is None:
@@ -98,22 +112,22 @@ def build_variants(
             )
             continue
         done = index / (len(variants) + 1)
-        if name in opened:
+        if name in precompiled:
             monitor.step("running", variant=name, fraction=done)
-            yield _called(name, variant, opened[name], builds, snapshot, reference, together)
+            yield _called(name, variant, precompiled[name], builds, snapshot, reference, agreement)
             continue
         monitor.step("building", variant=name, fraction=done)
         try:
             folder = caches.new_folder()
         except OSError as error:
             yield _failed(name, variant, failures.explain(error))
-            together.all(False)
+            agreement.all(False)
             continue
         builds.begin(name)
         is_temporary = True
         try:
             # Agreed on before the call, which a rank without a folder does not make.
-            if not together.all(True):
+            if not agreement.all(True):
                 yield _failed(name, variant, NO_FOLDER_ELSEWHERE)
                 continue
             code_set = builds.code_set()
@@ -141,13 +155,13 @@ def build_variants(
             if built.problem is not None:
                 monitor.check()
                 yield report
-            if not together.all(built.problem is None):
+            if not agreement.all(built.problem is None):
                 if built.problem is None:
                     report.absent["accuracy"] = report.absent["timing"] = FAILED_ELSEWHERE
                     yield report
                 continue
             _compare(report, built, reference, random=random)
-            _count_graphs(report, built, builds, snapshot, counts, together)
+            _count_graphs(report, built, builds, snapshot, counts, agreement)
             builds.add(built, variant)
             add_first_runs(
                 report,
@@ -155,16 +169,16 @@ def build_variants(
                 functools.partial(built.call, *builds.args, **builds.kwargs),
                 snapshot=snapshot,
                 folder=folder,
-                together=together,
+                agreement=agreement,
             )
             if variant.uses_inductor:
                 report.absent["warm_compile_time"] = LAST
-                again.add(name, variant, code_set, folder)
+                rebuilds.add(name, variant, code_set, folder)
                 is_temporary = False
             yield report
         except OSError as error:
             yield _failed(name, variant, failures.explain(error))
-            if together is not ALONE:  # other ranks may make a call that this one skips
+            if agreement is not ALONE:  # other ranks may make a call that this one skips
                 raise
         finally:
             snapshot.restore()
@@ -181,7 +195,7 @@ def _called(
     builds: BuiltVariants,
     snapshot: Snapshot,
     reference: Reference,
-    together: RankAgreement,
+    agreement: RankAgreement,
 ) -> VariantReport:
     """A variant that was compiled before: called, compared and kept."""
     builds.begin(name)
@@ -200,8 +214,8 @@ def _called(
     report = _report(built, variant, builds, snapshot)
     report.compile_time = None
     report.absent["compile_time"] = COMPILED_BEFORE
-    if together.all(built.problem is None):
-        if together.any(reference.random):
+    if agreement.all(built.problem is None):
+        if agreement.any(reference.random):
             report.absent["accuracy"] = MAYBE_RANDOM
         else:
             _compare(report, built, reference, random=False)
@@ -217,12 +231,12 @@ def _count_graphs(
     builds: BuiltVariants,
     snapshot: Snapshot,
     counts: Counts,
-    together: RankAgreement,
+    agreement: RankAgreement,
 ) -> None:
     """Counts the captures and replays of a build's CUDA graphs, if it has any."""
     cuda_graphs = report.cuda_graphs
     may = cuda_graphs is not None and may_record(cuda_graphs)
-    if not together.any(may):
+    if not agreement.any(may):
         return
 
     def call() -> None:
@@ -241,7 +255,7 @@ def _count_graphs(
         able = False
         report.problems.append(failures.under_compile(error))
         snapshot.restore()
-    together.all(able)
+    agreement.all(able)
 
 
 def time_variants(

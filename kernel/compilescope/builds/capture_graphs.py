@@ -159,5 +159,5 @@ def capture(
             captured.problem = explain(error)
     ids = numbers(captured.records)
     captured.askable = EvaluableGuards(guards=by_report_id(guards, ids), code_set=code_set)
-    captured.askable.lighten()
+    captured.askable.drop_compiled()
     return captured

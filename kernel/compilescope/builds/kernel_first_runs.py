@@ -30,7 +30,7 @@ def add_first_runs(
     *,
     snapshot: Snapshot,
     folder: Path,
-    together: RankAgreement = ALONE,
+    agreement: RankAgreement = ALONE,
 ) -> None:
     """Calls a build once more, and reports how its kernels were compiled and loaded.
 
@@ -44,11 +44,11 @@ def add_first_runs(
         Makes the call again.
     folder
         The build's caches: the call may compile once more.
-    together
+    agreement
         The ranks that decide together whether the call is made.
     """
     again: list[Record] = []
-    if together.any(bool(built.load_records)):
+    if agreement.any(bool(built.load_records)):
         able = True
         try:
             with (
@@ -64,7 +64,7 @@ def add_first_runs(
             report.absent["kernel_loads"] = _NO_LATER.format(problem.what)
         finally:
             snapshot.restore()
-        together.all(able)
+        agreement.all(able)
     report.kernel_loads = read_loads(
         built.load_records, again, report.compilations, built.begun_s, built.phases_s
     )

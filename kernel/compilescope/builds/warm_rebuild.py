@@ -73,7 +73,7 @@ class WarmRebuilds:
         Where the first builds are kept; the caller has opened them.
     snapshot
         The state that each build starts from, and that is restored afterwards.
-    together
+    agreement
         The ranks that build the same variants.
     """
 
@@ -82,10 +82,10 @@ class WarmRebuilds:
         builds: BuiltVariants,
         snapshot: Snapshot,
         monitor: Monitor,
-        together: RankAgreement = ALONE,
+        agreement: RankAgreement = ALONE,
     ) -> None:
         self._builds, self._snapshot = builds, snapshot
-        self._monitor, self._together = monitor, together
+        self._monitor, self._agreement = monitor, agreement
         self._waiting: list[_Build] = []
 
     def __enter__(self) -> WarmRebuilds:
@@ -124,14 +124,14 @@ class WarmRebuilds:
                     backward=self._snapshot.backward,
                 )
             except OSError as error:
-                if self._together is not ALONE:  # other ranks may make a call that this one skips
+                if self._agreement is not ALONE:  # other ranks may make a call that this one skips
                     raise
                 rebuilt = Rebuilt(problem=failures.explain(error))
             finally:
                 builds.code_copies.install(build.code_set)
                 self._snapshot.restore()
             yield build.name, rebuilt
-            self._together.all(rebuilt.problem is None)
+            self._agreement.all(rebuilt.problem is None)
 
 
 def rebuild(

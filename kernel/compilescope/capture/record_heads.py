@@ -34,7 +34,7 @@ has kilobytes.
 """
 
 ARTIFACT_NAME = re.compile(rb'"name": "([^"\\]*)"')
-"""In an artifact's metadata."""
+"""Matches the name in an artifact's metadata."""
 
 _NO_TEXT = re.compile(rb"\n[^\t\r\n]")
 _BLANK = re.compile(rb"\n{2,}")

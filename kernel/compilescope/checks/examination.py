@@ -34,7 +34,7 @@ SUBJECTS: tuple[ModuleType, ...] = (
     notebook,
     surroundings,
 )
-"""In the order in which they are shown."""
+"""The modules of checks, in the order in which they are shown."""
 
 LIMIT_S = 150.0
 """After this long the checkup ends; unfinished checks are reported as such."""

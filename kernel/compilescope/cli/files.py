@@ -28,7 +28,7 @@ class Summary(Struct):
     variants: list[VariantSummary]
     problems: list[Problem]
     cells: list[CellSummary] = []
-    """Of a sweep, in its order."""
+    """The cells of a sweep, in its order."""
 
 
 class VariantSummary(Struct):

@@ -57,7 +57,7 @@ class Votes:
         self.patience_s = patience_s
         self._votes = 0
 
-    def any(self, mine: bool) -> bool:
+    def any(self, own_answer: bool) -> bool:
         """Whether a rank says so.
 
         Raises
@@ -65,9 +65,9 @@ class Votes:
         OutOfStep
             Another rank has ended.
         """
-        return _YES in self._ask(_YES if mine else _NO, None)
+        return _YES in self._ask(_YES if own_answer else _NO, None)
 
-    def all(self, able: bool) -> bool:
+    def all(self, own_answer: bool) -> bool:
         """Whether each rank says so.
 
         Raises
@@ -75,7 +75,9 @@ class Votes:
         OutOfStep
             Another rank has ended; or this one failed, and not all arrived in time.
         """
-        return _NO not in self._ask(_YES if able else _NO, None if able else self.patience_s)
+        return _NO not in self._ask(
+            _YES if own_answer else _NO, None if own_answer else self.patience_s
+        )
 
     def end(self, patience_s: float | None = None) -> list[int]:
         """Announces that this rank takes no more votes, and waits until all have done so.
@@ -98,10 +100,10 @@ class Votes:
             time.sleep(_POLL_S)
         return missing
 
-    def _ask(self, mine: str, patience_s: float | None) -> set[str]:
+    def _ask(self, own_answer: str, patience_s: float | None) -> set[str]:
         """Publishes this rank's vote, and waits for the others' votes."""
         self._votes += 1
-        self._store.set(_answer(self._votes, self._rank), mine)
+        self._store.set(_answer(self._votes, self._rank), own_answer)
         until = None if patience_s is None else time.monotonic() + patience_s
         while missing := [other for other in self._others if not self._has_answered(other)]:
             ended = [number for number in missing if self._has_ended(number)]
@@ -113,7 +115,7 @@ class Votes:
                 raise OutOfStep(missing, ended=False)
             time.sleep(_POLL_S)
         return {
-            mine,
+            own_answer,
             *(self._store.get(_answer(self._votes, other)).decode() for other in self._others),
         }
 

@@ -177,7 +177,7 @@ def _outcome(kept_guards: KeptGuards, frame: EntryFrame, guards: Sequence[Guard]
         elif failure.kind == "type" and outcome.guard.type == "TENSOR_MATCH":
             outcome.expected = class_in(outcome.guard.expression)
         elif failure.kind == "alias" and not failure.source:
-            outcome.actual = look.twins(outcome.guard.expression) or failure.actual
+            outcome.actual = look.aliased(outcome.guard.expression) or failure.actual
     return outcome
 
 
@@ -218,7 +218,7 @@ class _Expressions:
         except Exception:  # noqa: BLE001 - a guard that fails may name what is not there
             return _UNKNOWN
 
-    def twins(self, expression: str) -> str:
+    def aliased(self, expression: str) -> str:
         """Which two of ``check_no_aliasing(L['x'], L['y'])`` are one tensor."""
         names = expression.removeprefix("check_no_aliasing(").removesuffix(")").split(", ")
         seen: dict[int, str] = {}

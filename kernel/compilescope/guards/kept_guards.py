@@ -42,7 +42,7 @@ class EvaluableGuards(msgspec.Struct, kw_only=True):
             },
         )
 
-    def lighten(self) -> None:
+    def drop_compiled(self) -> None:
         """Drops what Dynamo compiled for the code, once it is no longer called."""
         forget_compiled(self.code_set)
 

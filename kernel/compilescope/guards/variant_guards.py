@@ -44,7 +44,7 @@ class VariantGuards:
         """Adds a variant's guards in place of earlier ones."""
         self._askable[variant] = askable
 
-    def lighten(self, but: Callable[[CodeSet], bool]) -> None:
+    def drop_compiled(self, but: Callable[[CodeSet], bool]) -> None:
         """Frees what Dynamo compiled for variants that are no longer called.
 
         Parameters
@@ -54,7 +54,7 @@ class VariantGuards:
         """
         for askable in list(self._askable.values()):
             if not but(askable.code_set):
-                askable.lighten()
+                askable.drop_compiled()
 
     def has(self, variant: str) -> bool:
         """Whether a variant's guards are kept."""

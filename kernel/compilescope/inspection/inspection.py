@@ -110,7 +110,7 @@ class Inspection:
         """How many objects with state the call reaches: modules, parameters, containers."""
         self._shipment = target_variants.Shipment(*whole, self.modes)
         code_copies = CodeCopies(functions_of(*whole))
-        self._questions = VariantGuards(self.fn, subject.name, code_copies)
+        self._guards = VariantGuards(self.fn, subject.name, code_copies)
         self._builds = BuiltVariants(*whole, code_copies, subject.device, has_worked=has_worked)
         self._measurement = Measurement(self._builds)
         self._aot_compiled = aot_compiled(fn)
@@ -118,7 +118,7 @@ class Inspection:
         self._generation = CodeGeneration(
             *whole, code_copies, self._shipment, self._aot_compiled, has_worked
         )
-        self.sources = VariantSources(self.report, self.results, self._generation, self._questions)
+        self.sources = VariantSources(self.report, self.results, self._generation, self._guards)
         """Adds the code of variants to the report."""
 
     def with_written(
@@ -192,9 +192,9 @@ class Inspection:
         }
         if requested:
             self._run(requested, monitor)
-        aims = [variant for variant in chosen if variant.requested.target is not None]
-        if aims:
-            self.study([aim.name for aim in aims], study_names(target=True), monitor)
+        for_targets = [variant for variant in chosen if variant.requested.target is not None]
+        if for_targets:
+            self.study([aim.name for aim in for_targets], study_names(target=True), monitor)
 
     def _run(self, requested: Mapping[str, Variant], monitor: Monitor) -> None:
         with self._open() as snapshot, WarmRebuilds(self._builds, snapshot, monitor) as rebuilds:
@@ -211,7 +211,7 @@ class Inspection:
         names: Sequence[str],
         monitor: Monitor,
         time: Callable[[Mapping[str, Callable[[], object]], Callable[[], None]], dict[str, Timing]],
-        together: RankAgreement,
+        agreement: RankAgreement,
     ) -> None:
         """Builds and checks variants, and passes their calls to ``time``, which times them.
 
@@ -222,7 +222,7 @@ class Inspection:
         time
             Called with the calls by name, eager's first, and a function that restores the subject's
             state.
-        together
+        agreement
             The ranks that decide together what is called.
         """
         requested = {
@@ -232,9 +232,9 @@ class Inspection:
         }
         with (
             self._open() as snapshot,
-            WarmRebuilds(self._builds, snapshot, monitor, together) as rebuilds,
+            WarmRebuilds(self._builds, snapshot, monitor, agreement) as rebuilds,
         ):
-            self._build(requested, snapshot, monitor, rebuilds, together)
+            self._build(requested, snapshot, monitor, rebuilds, agreement)
             ready = [
                 name for name, variant in requested.items() if self._builds.find(name, variant)
             ]
@@ -326,7 +326,7 @@ class Inspection:
         if missing and built:
             with self._open() as snapshot:
                 self._build_completely(missing, snapshot, monitor)
-        able = [
+        applicable = [
             variant
             for variant in self.report.variants
             if variant.name in names
@@ -337,7 +337,7 @@ class Inspection:
             self._builds,
             self._shipment,
             self.report,
-            able,
+            applicable,
             studies,
             monitor,
             self.results.conclude,
@@ -372,7 +372,7 @@ class Inspection:
                 with self._builds.open():
                     yield snapshot
             finally:
-                self._questions.lighten(but=self._builds.needs)
+                self._guards.drop_compiled(but=self._builds.needs)
         report_updates.note_unsaved(self.report, snapshot.unsaved)
 
     def _build(
@@ -381,15 +381,23 @@ class Inspection:
         snapshot: Snapshot,
         monitor: Monitor,
         rebuilds: WarmRebuilds,
-        together: RankAgreement = ALONE,
+        agreement: RankAgreement = ALONE,
         between: Callable[[str], None] = lambda name: None,
     ) -> None:
-        opened = {}
+        precompiled = {}
         if self._aot_compiled is not None:
-            opened[AS_WRITTEN] = functools.partial(call_compiled, self._aot_compiled)
-        keep = self._questions.add
+            precompiled[AS_WRITTEN] = functools.partial(call_compiled, self._aot_compiled)
+        keep = self._guards.add
         results = build_variants(
-            self._builds, requested, snapshot, monitor, rebuilds, keep, together, opened, between
+            self._builds,
+            requested,
+            snapshot,
+            monitor,
+            rebuilds,
+            keep,
+            agreement,
+            precompiled,
+            between,
         )
         for result in results:
             self.results.put_built(result)
@@ -435,15 +443,15 @@ class Inspection:
                 "Ask about another variant, or inspect it with that call's arguments.",
             )
         asked = self.report.variant(variant)
-        if not self._questions.has(variant):
+        if not self._guards.has(variant):
             answer = self._generation.ask_elsewhere(self.report.subject.name, asked, args, kwargs)
             if answer is not None:
                 return answer
-        return self._questions.ask(asked, args, kwargs)
+        return self._guards.ask(asked, args, kwargs)
 
     def has_guards(self, variant: str) -> bool:
         """Whether `ask` can answer for a variant."""
-        return self._questions.has(variant)
+        return self._guards.has(variant)
 
     def _is_callable(self, variant: VariantReport) -> bool:
         """Whether a variant can be called and compared with eager on this machine."""

@@ -90,7 +90,7 @@ class Jobs:
         """Whether a job of this process has built something: the first takes longest."""
         self.current: Job | None = None
         self.aside: list[Job] = []
-        """Those that run in threads of their own."""
+        """The jobs that run in their own threads."""
 
     @property
     def active(self) -> list[Job]:

@@ -30,7 +30,7 @@ class Work(msgspec.Struct, kw_only=True, frozen=True):
     """For building and measuring: whether to break down a call's time too, if that takes
     seconds."""
     seconds: float = 10.0
-    """Of measuring."""
+    """How long to measure (s)."""
     again: bool = False
     """Measures anew even if an earlier measurement could be resumed."""
     studies: tuple[str, ...] = ()

@@ -21,11 +21,11 @@ class Reading(NamedTuple):
     """The times of a batch in nanoseconds, at least 1 each."""
 
     wall: int
-    """Until all work was done."""
+    """The time until all work was done (ns)."""
     host: int | None = None
-    """Until the last call returned; its kernels may still have been running."""
+    """The time until the last call returned; its kernels may still have been running."""
     device: int | None = None
-    """Between two events of the stream, before and after the batch."""
+    """The time between two events of the stream, before and after the batch."""
 
 
 class Stopwatch(Protocol):

@@ -19,7 +19,7 @@ from .front_end import Page
 from .service import PanelService
 
 HEIGHT = 720
-"""In pixels, until it is dragged."""
+"""The initial height of the panel (px)."""
 
 _NOTE = "The panel of this report was here: it needs a notebook that runs widgets, and its kernel."
 

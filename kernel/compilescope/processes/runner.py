@@ -41,12 +41,12 @@ Ending = Literal["done", "crashed", "timeout", "memory", "cancelled"]
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
-    """What a process may take; None is without limit."""
+    """The limits of a process; None: no limit."""
 
     timeout_s: float | None = None
-    """Without the steps in which it waits."""
+    """The time limit (s), not counting the steps in which the process waits."""
     memory_bytes: float | None = None
-    """The process and all that it started, together."""
+    """The memory limit of the process and its descendants together."""
 
 
 class Ended(msgspec.Struct, kw_only=True):
@@ -54,9 +54,9 @@ class Ended(msgspec.Struct, kw_only=True):
 
     how: Ending
     exit_code: int | None = None
-    """Negative: the signal that ended it."""
+    """Its exit code; if negative, the number of the signal that ended it."""
     errors: str = ""
-    """The last that it wrote to its error stream."""
+    """The end of what it wrote to standard error."""
     result: bytes = b""
     took_s: float = 0.0
     pid: int = 0

@@ -129,7 +129,7 @@ class Text(msgspec.Struct, frozen=True):
     checksum: str
     """torch's own, in MD5."""
     offset: int
-    """Of the record in the file."""
+    """The position of the record in the file, in bytes."""
 
 
 class Events(msgspec.Struct):
@@ -137,7 +137,7 @@ class Events(msgspec.Struct):
 
     id: str
     records: list[Record] = []
-    """Those that `outline` reads."""
+    """The records that `outline` reads."""
     texts: list[Text] = []
     first_s: float | None = None
     """When the first of them was written, by the lines' clock."""
@@ -212,7 +212,7 @@ class Outlines:
 
     def __init__(self, blocks: Blocks, year: int, damages: DamagedLines) -> None:
         self.events: dict[str, Events] = {}
-        """Of each compilation, in torch's order."""
+        """Compile id → the events of the compilation, in torch's order."""
         self._blocks = blocks
         self._year = year
         self._damages = damages

@@ -22,7 +22,7 @@ class Hit(Struct):
     name: str
     """The record: an artifact's name, or the event's."""
     line: int
-    """In the record's text, from 1."""
+    """The line in the record's text, counted from 1."""
     text: str
 
 
@@ -30,7 +30,7 @@ class Matches(Struct):
     """The result of a search."""
 
     hits: list[Hit] = []
-    """At most `MAX_HITS`, in torch's order."""
+    """The hits, at most `MAX_HITS`, in torch's order."""
     is_cut: bool = False
     """Whether there are more."""
 

@@ -127,24 +127,24 @@ def _of_processes(
     changes = [(pair, change) for pair in pairs if (change := _change(pair)) is not None]
     to_read = sorted(changes, key=lambda changed: -changed[0].seconds)
     kernels, guards = [0, 0], [0, 0]
-    lone = [(side, place) for place, sides in enumerate((gone, new)) for side in sides]
+    unpaired = [(side, place) for place, sides in enumerate((gone, new)) for side in sides]
     unread = 0
     for number, (pair, change) in enumerate(to_read):
         if most_read is not None and number >= most_read:
             change.is_read = False
             unread += 1
             continue
-        progress(number, len(to_read) + len(lone))
+        progress(number, len(to_read) + len(unpaired))
         wholes = [side.whole() for side in pair]
         _compare_whole(change, *wholes)
         for place, whole in enumerate(wholes):
             kernels[place] += len(whole.kernels)
             guards[place] += len(whole.guards)
-    for number, (side, place) in enumerate(lone):
+    for number, (side, place) in enumerate(unpaired):
         if most_read is not None and number >= most_read:
             unread += 1
             continue
-        progress(len(to_read) + number, len(to_read) + len(lone))
+        progress(len(to_read) + number, len(to_read) + len(unpaired))
         whole = side.whole()
         kernels[place] += len(whole.kernels)
         guards[place] += len(whole.guards)
@@ -168,7 +168,7 @@ def _of_processes(
         in_changed=[
             FigureChange(name=name, before=count_before, after=count_after)
             for name, (count_before, count_after) in {"kernels": kernels, "guards": guards}.items()
-            if changes or lone
+            if changes or unpaired
         ],
         compile_time_s=(_seconds(first), _seconds(second)),
         gone=[side.line for side in gone],

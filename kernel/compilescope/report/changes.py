@@ -23,7 +23,7 @@ class KernelChange(Struct):
     baseline_compilation: str = ""
     direction: Literal["inference", "forward", "backward"] = "inference"
     language: str = ""
-    """As in `Kernel.language`."""
+    """As `Kernel.language`."""
 
 
 class Change(Struct):

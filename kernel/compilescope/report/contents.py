@@ -75,7 +75,7 @@ class TargetSummary(Struct):
     """The device that a variant's code was generated for. No code runs on it."""
 
     name: str
-    """As in `Variant.target`."""
+    """The target's name, as `Variant.target`."""
     title: str
     """What its vendor calls it."""
     arch: str = ""
@@ -201,7 +201,7 @@ class StoredVariant(Struct):
     summary: VariantSummary
     """The artifacts of its compilations are not listed again: they are the listed texts."""
     compilations: list[StoredCompilation] = []
-    """In the order of the variant's compilations."""
+    """The stored compilations, in the order of the variant's compilations."""
     package: list[StoredText] = []
     """The texts of its package."""
 

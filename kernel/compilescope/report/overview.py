@@ -204,7 +204,7 @@ class Overview(Struct):
     limit: Limit | None = None
     """What limits the latency of a call."""
     suggestions: list[Suggestion] = []
-    """At most five, the largest gain first."""
+    """What to change: at most five suggestions, the largest gain first."""
     counts: list[Count] = []
     """How many recompiles, graph breaks, failed compilations and the like there are."""
     longer_s: int = 0

@@ -55,7 +55,7 @@ class Decision(Struct):
     """How the device itself would decide."""
     direction: Literal["inference", "forward", "backward"] = "inference"
     nodes: list[str] = []
-    """Of the post-grad graph."""
+    """The names of its nodes in the post-grad graph."""
     kernel: str = ""
     """As in `Kernel.name`, if the choice is about a kernel."""
     lines: dict[str, list[int]] = {}
@@ -145,7 +145,7 @@ class TargetReport(Struct):
     """The device that a variant's code was generated for, and the results for it."""
 
     name: str
-    """As in `Variant.target`."""
+    """The target's name, as `Variant.target`."""
     device: Device
     is_here: bool = False
     """Whether it is a device of this machine (``target="this"``), whose figures the driver

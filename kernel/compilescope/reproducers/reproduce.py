@@ -111,14 +111,14 @@ def smaller(
         The report lacks the graph, it cannot run alone, or alone it does not fail as in the report.
     """
     failed = _failed_variant(report, request.variant)
-    wholes = failing_programs(report, request.graph, request.compilation, failed)
-    for whole in wholes:
+    programs = failing_programs(report, request.graph, request.compilation, failed)
+    for program in programs:
         ended = run(
             ("-c", MINIFY),
-            whole.code.encode(),
+            program.code.encode(),
             header={
-                **_header(whole),
-                "graph_class": class_name(whole.code),
+                **_header(program),
+                "graph_class": class_name(program.code),
                 "compares": differs(failed),
                 "seconds": seconds,
             },
@@ -126,7 +126,7 @@ def smaller(
             cancelled=cancelled,
             stepped=lambda step: stepped(f"making the graph smaller: {step}"),
         )
-        reproducer = Reproducer(**asdict(whole))
+        reproducer = Reproducer(**asdict(program))
         if ended.how != "done":
             reproducer.why = (
                 "It was not made smaller: the work was canceled."
@@ -138,11 +138,11 @@ def smaller(
         minified = msgspec.json.decode(ended.result, type=Minified)
         if minified.failure:
             break
-    _check_failure(minified, wholes[: 1 + wholes.index(whole)], failed)
+    _check_failure(minified, programs[: 1 + programs.index(program)], failed)
     if minified.graph and minified.operators < minified.operators_before:
         reproducer.code = failing_code(
             report,
-            f"A part of the graph {whole.what}",
+            f"A part of the graph {program.what}",
             failed,
             as_python(minified.graph),
             make_inputs_text(minified.inputs),
@@ -162,9 +162,9 @@ def smaller(
         reproducer.why = f"It is the whole graph. {reason}"
     stepped(RUNNING)
     _try_failing(reproducer, minified.failure, cancelled)
-    if reproducer.tried == "failed" and reproducer.code != whole.code:
+    if reproducer.tried == "failed" and reproducer.code != program.code:
         # Its inputs have other values than when the minifier saw it fail.
-        reproducer.code = whole.code
+        reproducer.code = program.code
         reproducer.why = "It is the whole graph: by itself no smaller one fails in the same way."
         _try_failing(reproducer, minified.failure, cancelled)
     return reproducer

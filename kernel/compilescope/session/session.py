@@ -50,7 +50,7 @@ class Session:
 
     def __init__(self) -> None:
         self.id = uuid.uuid4().hex
-        """It changes when the kernel restarts."""
+        """The id of the session, which changes when the kernel restarts."""
         self.jobs = Jobs(
             changed=lambda job: self._notify("job", job.subject, job=job), kind_of=self._kind_of
         )

@@ -42,7 +42,7 @@ def study_accuracy(study: StudyContext) -> None:
     except Exception as error:  # noqa: BLE001 - the subject's own
         report.absent["accuracy"] = EAGER_FAILED.format(error)
         return
-    truth = reference.truth()
+    truth = reference.exact_values()
     report.absent.pop("reference", None)
     if truth is None:
         report.absent["reference"] = reference.why

@@ -25,7 +25,7 @@ class StudyProcesses(NamedTuple):
     """Where the processes of a study run, and how they get the call; for studies with a choice."""
 
     executor: ExecutorChoice = None
-    """None: on this machine."""
+    """The executor that runs the processes; None: this machine."""
     factory: Callable[[], Any] | None = None
     """Returns the report's call as (fn, args) or (fn, args, kwargs) in each process; None: the call
     is pickled."""

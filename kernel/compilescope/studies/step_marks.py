@@ -29,7 +29,7 @@ class MarkedText(msgspec.Struct, kw_only=True):
 
     text: str
     steps: list[Step]
-    """Of the text without marks."""
+    """The steps, with lines of the text without marks."""
     slots: list[int | None]
     """Number of a mark → the place of its step in ``steps``; None for those that tell the cost."""
 

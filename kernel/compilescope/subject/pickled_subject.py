@@ -301,23 +301,23 @@ def _dumps(value: object) -> bytes:
 def pickled_settings() -> bytes:
     """The user's settings that can be pickled; a pass that is a method may not be."""
     changed = {
-        module: {name: value for name, value in settings.items() if _travels(value)}
+        module: {name: value for name, value in settings.items() if _can_be_pickled(value)}
         for module, settings in portable_settings.changed_settings().items()
     }
     return _dumps(changed)
 
 
 def _pickled_references(referenced: Mapping[str, Any]) -> Iterator[tuple[str, bytes]]:
-    """The objects that settings of this process refer to, each by itself, as far as they travel."""
+    """The objects that settings of this process refer to, each by itself, if it can be pickled."""
     for text, value in referenced.items():
-        with contextlib.suppress(Exception):  # whatever it raises, it does not travel
+        with contextlib.suppress(Exception):  # whatever it raises, it cannot be pickled
             yield text, cloudpickle.dumps(value)
 
 
-def _travels(value: Any) -> bool:
+def _can_be_pickled(value: Any) -> bool:
     try:
         _dumps(value)
-    except Exception:  # noqa: BLE001 - whatever it raises, it does not travel
+    except Exception:  # noqa: BLE001 - whatever it raises, it cannot be pickled
         return False
     return True
 

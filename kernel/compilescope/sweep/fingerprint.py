@@ -31,7 +31,7 @@ _MAX_DEPTH = 60
 _MAX_VALUES = 200_000
 """How many values are looked at: a module may refer to a data set."""
 _MAX_ARRAY_BYTES = 1 << 30
-"""Of the largest array whose values are compared."""
+"""The size of the largest array whose values are compared."""
 _MAX_UNHASHED = 200
 _PLAIN = (
     *(type(None), bool, int, float, complex, str, bytes, bytearray, type(...)),

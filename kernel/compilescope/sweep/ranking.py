@@ -46,16 +46,16 @@ def overall_winner(cells: Sequence[SweepCell]) -> SweepCell | None:
         best[cell.shape] = min(best.get(cell.shape, math.inf), latency_us(cell))
         by_variant.setdefault(cell.name, []).append(cell)
     most = max(map(len, by_variant.values()), default=0)
-    rivals = [
+    candidates = [
         cells_of_variant
         for cells_of_variant in by_variant.values()
         if len(cells_of_variant) == most
     ]
     slower = [
-        _mean([latency_us(sweep_cell) / best[sweep_cell.shape] for sweep_cell in rival])
-        for rival in rivals
+        _mean([latency_us(sweep_cell) / best[sweep_cell.shape] for sweep_cell in candidate])
+        for candidate in candidates
     ]
-    return rivals[slower.index(min(slower))][0] if rivals else None
+    return candidates[slower.index(min(slower))][0] if candidates else None
 
 
 def pareto(cells: Sequence[SweepCell]) -> list[str]:
@@ -63,11 +63,11 @@ def pareto(cells: Sequence[SweepCell]) -> list[str]:
 
     Beaten is what another is no worse than in both and better than in one.
     """
-    rivals = list(filter(is_candidate, cells))
+    candidates = list(filter(is_candidate, cells))
     return [
-        rival.key
-        for rival in rivals
-        if not any(_beats(other, rival) for other in rivals if other is not rival)
+        candidate.key
+        for candidate in candidates
+        if not any(_beats(other, candidate) for other in candidates if other is not candidate)
     ]
 
 

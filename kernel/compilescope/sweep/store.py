@@ -45,7 +45,7 @@ class StoredCell(msgspec.Struct, kw_only=True):
         return self.cell.state in ("failed", "crashed")
 
     @property
-    def worth(self) -> tuple[bool, float]:
+    def precedence(self) -> tuple[bool, float]:
         """Of several for one cell the one with the highest counts."""
         is_done = self.cell.state == "done"
         return is_done, self.seconds if is_done else 0.0
@@ -86,7 +86,7 @@ class Store:
             return {}
         for content in files:
             for key, stored in _last_lines(content).items():
-                if key not in result or stored.worth >= result[key].worth:
+                if key not in result or stored.precedence >= result[key].precedence:
                     result[key] = stored
         return result
 

@@ -241,20 +241,20 @@ def _receiver(graph: Any, records: bool, why_not: str) -> Callable[[InterceptedG
     owner = weakref.ref(context) if context is not None else lambda: None
     partners = Partners(compiling.dynamo_name(graph))
 
-    def receive(noticed: InterceptedGraph) -> None:
-        tiered_graph = TieredGraph(noticed, partners, records=records)
+    def receive(intercepted: InterceptedGraph) -> None:
+        tiered_graph = TieredGraph(intercepted, partners, records=records)
         graphs.add(owner(), tiered_graph)
         if records:
-            _plan_graphs(tiered_graph, noticed, why_not)
-        _plan(tiered_graph, noticed)
+            _plan_graphs(tiered_graph, intercepted, why_not)
+        _plan(tiered_graph, intercepted)
         tiered_graph.notify()
 
     return receive
 
 
-def _plan_graphs(graph: TieredGraph, noticed: InterceptedGraph, why_not: str) -> None:
+def _plan_graphs(graph: TieredGraph, intercepted: InterceptedGraph, why_not: str) -> None:
     """Decides about CUDA graphs as far as possible before the C++ wrapper is built."""
-    if not graph_recording.is_on_gpu(noticed.compiled):
+    if not graph_recording.is_on_gpu(intercepted.compiled):
         graph.cuda_graphs.refuse(_NO_GPU)
     elif lacks := graph_recording.missing():
         graph.cuda_graphs.fail(f"This torch lacks {lacks}. Another version of torch has it.")
@@ -264,26 +264,26 @@ def _plan_graphs(graph: TieredGraph, noticed: InterceptedGraph, why_not: str) ->
         graph.cuda_graphs.join_partners()
 
 
-def _plan(graph: TieredGraph, noticed: InterceptedGraph) -> None:
+def _plan(graph: TieredGraph, intercepted: InterceptedGraph) -> None:
     """Decides where a graph's second tier comes from."""
-    if noticed.has_cuda_graphs:
+    if intercepted.has_cuda_graphs:
         graph.decline(_CUDA_GRAPHS)
         return
-    if noticed.has_collectives:
+    if intercepted.has_collectives:
         graph.decline(_COLLECTIVES)
         return
     if graph.files.is_checked and graph.serve_cached():
         return
     if graph.reject_as_before():
         return
-    packed = noticed.packed
+    packed = intercepted.packed
     if packed is not None and not packed.data:
         graph.store(lambda: graph.files.note_unsendable(packed.why))
         graph.fail_to_send(packed.why)
         return
     try:
         if packed is not None:
-            graph.files.write_job(packed.data, noticed.traits or Traits())
+            graph.files.write_job(packed.data, intercepted.traits or Traits())
     except OSError as error:
         graph.fail_to_build(f"Its graph cannot be saved: {error}.", remedy=WRITABLE)
         return

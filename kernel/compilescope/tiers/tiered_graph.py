@@ -46,7 +46,7 @@ class TieredGraph:
 
     Parameters
     ----------
-    noticed
+    intercepted
         As torch has just compiled or loaded it.
     partners
         The graphs of the same call of the backend, to which it is added.
@@ -55,20 +55,20 @@ class TieredGraph:
     """
 
     def __init__(
-        self, noticed: InterceptedGraph, partners: Partners, *, records: bool = False
+        self, intercepted: InterceptedGraph, partners: Partners, *, records: bool = False
     ) -> None:
-        self.files = CachedFiles(noticed.key)
+        self.files = CachedFiles(intercepted.key)
         self.partners = partners
-        self._compiled = weakref.ref(noticed.compiled)
+        self._compiled = weakref.ref(intercepted.compiled)
         # If the graph came from torch's caches, only an earlier process has seen it.
-        self.traits = noticed.traits or self.files.traits()
+        self.traits = intercepted.traits or self.files.traits()
         self._ready = time.monotonic()
-        self._first = Tier(name="python", state="serves", seconds=noticed.seconds)
+        self._first = Tier(name="python", state="serves", seconds=intercepted.seconds)
         self._second = Tier(name="cpp", state="waits")
         self.cuda_graphs = CudaGraphsTier(self, records=records)
         self.report_now = GraphTiers(
-            compilation=noticed.compile_id,
-            kind=noticed.kind,
+            compilation=intercepted.compile_id,
+            kind=intercepted.kind,
             serving="python",
             tiers=[
                 tier
@@ -80,7 +80,7 @@ class TieredGraph:
         self._seemed_slower = False
         """Whether its C++ wrapper was measured to be slower once."""
         self._launches = 1
-        """Of its Python wrapper."""
+        """How many kernels its Python wrapper launches."""
         partners.graphs.append(self)
 
     @property

@@ -24,7 +24,7 @@ class Part:
     meaning: str
     """Its meaning; empty if its length is zero."""
     width: float
-    """In pixels."""
+    """The width in pixels."""
     color: str
 
 

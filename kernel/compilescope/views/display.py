@@ -17,7 +17,7 @@ from .progress import Line
 from .text import report as text
 
 _display: Any = display.display
-"""Without types in IPython."""
+"""``display.display``, which IPython does not annotate."""
 
 if TYPE_CHECKING:
     from ..progress.progress import Progress

@@ -90,7 +90,7 @@ class Watch:
         self._tiers: dict[int, GraphTiers] = {}
         self._others: frozenset[int] = frozenset()
         """Graphs with tiers, by number, that were compiled while it was off."""
-        self._report, self._ledger = self._opened()
+        self._report, self._watch_log = self._opened()
 
     @property
     def report(self) -> Report:
@@ -107,10 +107,10 @@ class Watch:
         with self._lock:
             if self.is_on:
                 return
-            ledger = self._ledger
+            watch_log = self._watch_log
             self._others = frozenset(graph.number for graph in current()) - self._tiers.keys()
             with contextlib.ExitStack() as hooks:
-                hooks.enter_context(collecting_everywhere(ledger.printed, self._failed))
+                hooks.enter_context(collecting_everywhere(watch_log.printed, self._failed))
                 hooks.enter_context(recording_compile_calls())
                 hooks.callback(note_code(self._on_code, self._failed))
                 hooks.callback(forward_trace_events(self._on_event, self._failed))
@@ -144,16 +144,16 @@ class Watch:
         was_on = self.is_on
         self.stop()
         # The same report object is emptied now and filled again.
-        self._ledger = self._emptied(self._report)
+        self._watch_log = self._emptied(self._report)
         self._tiers = {}
         if was_on:
             self.start()
 
     def state(self) -> WatchState:
         """The current state, without reading compilations."""
-        ledger = self._ledger
-        ledger.group_events()
-        rows = ledger.rows
+        watch_log = self._watch_log
+        watch_log.group_events()
+        rows = watch_log.rows
         state = WatchState(
             on=self.is_on,
             subject=self._id,
@@ -165,11 +165,11 @@ class Watch:
             breaks=rows.breaks,
             break_occurrences=rows.break_occurrences,
             seconds=rows.seconds,
-            reduced=ledger.reduced,
-            left_out=ledger.left_out,
-            held_bytes=ledger.total_bytes,
-            budget_bytes=ledger.budget_bytes,
-            problem=ledger.problem,
+            reduced=watch_log.reduced,
+            left_out=watch_log.left_out,
+            held_bytes=watch_log.total_bytes,
+            budget_bytes=watch_log.budget_bytes,
+            problem=watch_log.problem,
             latest=rows.latest,
         )
         state.counts = watch_counts(state)
@@ -180,7 +180,7 @@ class Watch:
         try:
             problem = failures.of_torch(error)
             if problem is not None:
-                self._ledger.raised(RaisedError(problem, failures.causes(error)))
+                self._watch_log.raised(RaisedError(problem, failures.causes(error)))
         except Exception as fault:  # noqa: BLE001 - must not stand in the way of the user's own
             self._failed(fault)
             return
@@ -189,7 +189,7 @@ class Watch:
     def code_of(self, compile_id: str) -> types.CodeType | None:
         """The code object that was compiled, as long as the user's code keeps it alive."""
         self._refresh()
-        return self._ledger.code_of(compile_id)
+        return self._watch_log.code_of(compile_id)
 
     def _opened(self) -> tuple[LiveReport, WatchLog]:
         report = LiveReport(
@@ -207,12 +207,12 @@ class Watch:
             VariantReport(name=AS_WRITTEN, requested=Variant(), stage="built", recorded=True)
         ]
         report.problems, report.files, report.tiers = [], {}, []
-        ledger = WatchLog(report, self._budget)
+        watch_log = WatchLog(report, self._budget)
         report.follow(self._refresh)
-        return ledger
+        return watch_log
 
     def _refresh(self) -> None:
-        self._ledger.refresh(final=not self.is_on)
+        self._watch_log.refresh(final=not self.is_on)
         self._note_tiers()
         self._report.tiers = [self._tiers[number] for number in sorted(self._tiers)]
 
@@ -225,34 +225,34 @@ class Watch:
         }
 
     def _failed(self, error: Exception) -> None:
-        self._ledger.failed(error)
+        self._watch_log.failed(error)
 
     def _on_event(self, event: Event) -> None:
         """Handles an event, within the user's compilation and on its thread."""
         if event.unwritten is not None:  # a span: there are many, and none changes the list
-            self._ledger.stream.put(event)
+            self._watch_log.stream.put(event)
             return
         name = name_of(event.metadata)
-        self._ledger.stream.put(event, current_origin() if name in _ORIGIN_EVENTS else None)
+        self._watch_log.stream.put(event, current_origin() if name in _ORIGIN_EVENTS else None)
         if name in _END_EVENTS or name == "dynamo_start":
             self._news.set()
 
     def _on_code(self, torch_id: str, code: types.CodeType) -> None:
-        self._ledger.stream.put_code(torch_id, code)
+        self._watch_log.stream.put_code(torch_id, code)
 
     def _run(self, stopping: threading.Event) -> None:
         """Sends updates, and reads waiting records before they exceed their part of the budget."""
         while not stopping.is_set():
             # Spans that were open at the last look close soon, perhaps without a further event.
-            self._news.wait(PATIENCE_S if self._ledger.is_due else None)
+            self._news.wait(PATIENCE_S if self._watch_log.is_due else None)
             if stopping.wait(_TICK_S / 5):  # the last records of a compilation follow at once
                 return
             self._news.clear()
             try:
-                if self._ledger.is_due:
-                    self._ledger.refresh()
+                if self._watch_log.is_due:
+                    self._watch_log.refresh()
                 self._changed()
             except Exception as error:  # noqa: BLE001 - must not end the watch
                 self._failed(error)
-            many = _PER_COMPILATION_S * self._ledger.rows.compilations
+            many = _PER_COMPILATION_S * self._watch_log.rows.compilations
             stopping.wait(max(_TICK_S, many))

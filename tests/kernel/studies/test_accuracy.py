@@ -188,7 +188,7 @@ class TestReference:
         x = torch.randn(100)
         with preserved(torch.sin, (x,)) as snapshot:
             reference = Reference(torch.sin, (x,), {}, snapshot)
-            assert reference.truth() is None
+            assert reference.exact_values() is None
         assert "more than half" in reference.why
         assert reference.compare(reference.outcome, closely=True)[0].reference == ""
 
@@ -200,7 +200,7 @@ class TestReference:
 
         with preserved(call, (torch.ones(2),)) as snapshot:
             reference = Reference(call, (torch.ones(2),), {}, snapshot)
-            assert reference.truth() is None
+            assert reference.exact_values() is None
         assert reference.why == "Eager did not run in float64: ValueError: not so."
 
     def test_what_torch_does_not_see_makes_it_unbelievable(self) -> None:
@@ -212,7 +212,7 @@ class TestReference:
         x = torch.randn(50)
         with preserved(call, (x,)) as snapshot:
             reference = Reference(call, (x,), {}, snapshot)
-            assert reference.truth() is None
+            assert reference.exact_values() is None
         assert "not torch's operators" in reference.why
 
 
@@ -357,8 +357,8 @@ class TestNormalization:
 
 @pytest.mark.parametrize("result", [0.0, 1e300, float("nan")])
 def test_a_reference_that_is_whatever_was_in_memory_is_not_believed(result: float) -> None:
-    truth = ExactValues({"output": torch.full((50,), result, dtype=torch.float64)})
-    assert "not torch's operators" in why_unreliable({"output": torch.randn(50)}, truth)
+    exact_values = ExactValues({"output": torch.full((50,), result, dtype=torch.float64)})
+    assert "not torch's operators" in why_unreliable({"output": torch.randn(50)}, exact_values)
     # Zero, but for the rounding.
     assert not why_unreliable(
         {"output": torch.randn(50) * 1e-8}, ExactValues({"output": torch.zeros(50)})

@@ -324,7 +324,7 @@ def test_the_code_is_known_and_not_kept_alive() -> None:
     assert watch.code_of("9/9") is None
     # torch itself keeps what it compiled; ours is a weak reference.
     code = plain.__code__.replace()
-    watch._ledger._codes[name] = weakref.ref(code)
+    watch._watch_log._codes[name] = weakref.ref(code)
     assert watch.code_of(name) is code
     del code
     assert watch.code_of(name) is None

@@ -228,7 +228,7 @@ def test_on_twice_and_off_twice() -> None:
 def test_a_graph_that_is_printed_while_others_are_read_keeps_its_nodes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    log = Watch()._ledger
+    log = Watch()._watch_log
     take = log.group_events
 
     def take_and_compile() -> None:

@@ -47,9 +47,9 @@ def test_what_nobody_looks_at_is_bounded_too() -> None:
         compiled_often(40)
         # Nobody reads the report: the watch does it by itself, a few times a second.
         latest_end = time.monotonic() + 600
-        while watch._ledger.total_bytes > 200_000 and time.monotonic() < latest_end:
+        while watch._watch_log.total_bytes > 200_000 and time.monotonic() < latest_end:
             time.sleep(0.05)
-        assert watch._ledger.total_bytes <= 200_000
+        assert watch._watch_log.total_bytes <= 200_000
     assert watch.state().reduced > 0
 
 
@@ -57,9 +57,9 @@ def test_records_go_once_they_are_read() -> None:
     with cs.watch() as report:
         compiled_often(5)
         assert len(report.compilations) == 5
-        ledger = latest()._ledger
-        assert ledger.stream.groups == {}
-        assert ledger.printed == {}
+        watch_log = latest()._watch_log
+        assert watch_log.stream.groups == {}
+        assert watch_log.printed == {}
     assert report.problems == []
 
 

@@ -48,8 +48,8 @@ def find_decompositions(
     for stage in _STAGES:
         if stage in graphs:
             nodes = collected(graphs[stage].text)
-            trails = nodes.trails if isinstance(nodes, NodesWithOrigins) else {}
-            _traced(stage, _calls(graphs[stage].nodes), trails, dynamo, collector)
+            node_origins = nodes.node_origins if isinstance(nodes, NodesWithOrigins) else {}
+            _traced(stage, _calls(graphs[stage].nodes), node_origins, dynamo, collector)
     for before, after in _PASSES:
         if before in graphs and after in graphs:
             _passed(graphs[before], graphs[after], collector)
@@ -97,7 +97,7 @@ def _calls(nodes: Iterable[Node]) -> list[Node]:
 def _traced(
     stage: str,
     nodes: Sequence[Node],
-    trails: Mapping[str, NodeOrigins],
+    node_origins: Mapping[str, NodeOrigins],
     dynamo: Mapping[str, Node],
     collector: _Collector,
 ) -> None:
@@ -106,17 +106,19 @@ def _traced(
     groups: dict[tuple[tuple[str, ...], str], list[Node]] = {}
     by_origin: dict[tuple[str, ...], list[Node]] = {}
     for node in nodes:
-        trail = trails.get(node.name)
-        if backward and trail is not None and not trail.backward:
+        origin = node_origins.get(node.name)
+        if backward and origin is not None and not origin.backward:
             continue  # the forward's, recomputed
         origins = tuple(node.origins)
         if origins:
             by_origin.setdefault(origins, []).append(node)
-        if trail is not None and trail.original:
-            groups.setdefault((origins, trail.original), []).append(node)
+        if origin is not None and origin.original:
+            groups.setdefault((origins, origin.original), []).append(node)
     for origins, group in by_origin.items():
         sources = [dynamo[name] for name in origins if name in dynamo]
-        originals = [trails[node.name].original for node in group if node.name in trails]
+        originals = [
+            node_origins[node.name].original for node in group if node.name in node_origins
+        ]
         into = [_short(original) for original in originals if original] or [
             _short(node.target) for node in group
         ]
@@ -144,23 +146,27 @@ def _passed(before: Graph, after: Graph, collector: _Collector) -> None:
     """The changes of passes: removed nodes and their replacements."""
     old, new = _calls(before.nodes), _calls(after.nodes)
     unchanged = {(n.name, n.target) for n in old} & {(n.name, n.target) for n in new}
-    gone = _grouped(n for n in old if (n.name, n.target) not in unchanged)
-    came = _grouped(n for n in new if (n.name, n.target) not in unchanged)
-    for node in came.pop((), []):
-        came.setdefault(_place_of(node, gone), []).append(node)
-    for origins in dict.fromkeys((*gone, *came)):
-        went, arrived = _without_renamed(gone.get(origins, []), came.get(origins, []))
-        operator = " + ".join(dict.fromkeys(_short(node.target) for node in went))
-        into = [_short(node.target) for node in arrived]
-        if went or arrived:
-            why = "" if went and arrived else REMOVED if went else ADDED
-            collector.add(operator, into, "pass", after.stage, went, arrived, why)
+    removed_groups = _grouped(n for n in old if (n.name, n.target) not in unchanged)
+    added_groups = _grouped(n for n in new if (n.name, n.target) not in unchanged)
+    for node in added_groups.pop((), []):
+        added_groups.setdefault(_place_of(node, removed_groups), []).append(node)
+    for origins in dict.fromkeys((*removed_groups, *added_groups)):
+        removed, added = _without_renamed(
+            removed_groups.get(origins, []), added_groups.get(origins, [])
+        )
+        operator = " + ".join(dict.fromkeys(_short(node.target) for node in removed))
+        into = [_short(node.target) for node in added]
+        if removed or added:
+            why = "" if removed and added else REMOVED if removed else ADDED
+            collector.add(operator, into, "pass", after.stage, removed, added, why)
 
 
-def _place_of(node: Node, gone: Mapping[tuple[str, ...], Sequence[Node]]) -> tuple[str, ...]:
+def _place_of(
+    node: Node, removed_groups: Mapping[tuple[str, ...], Sequence[Node]]
+) -> tuple[str, ...]:
     """For a node without origins, the origins of removed nodes that share an input with it."""
-    for origins, went in gone.items():
-        if any(set(gone_node.inputs) & set(node.inputs) for gone_node in went):
+    for origins, removed in removed_groups.items():
+        if any(set(removed_node.inputs) & set(node.inputs) for removed_node in removed):
             return origins
     return ()
 
@@ -172,17 +178,19 @@ def _grouped(nodes: Iterable[Node]) -> dict[tuple[str, ...], list[Node]]:
     return groups
 
 
-def _without_renamed(went: Sequence[Node], came: Sequence[Node]) -> tuple[list[Node], list[Node]]:
+def _without_renamed(
+    removed: Sequence[Node], added: Sequence[Node]
+) -> tuple[list[Node], list[Node]]:
     """Both lists without nodes that were only renamed."""
-    left = list(came)
-    really: list[Node] = []
-    for node in went:
-        same = next((candidate for candidate in left if candidate.target == node.target), None)
+    unmatched = list(added)
+    result: list[Node] = []
+    for node in removed:
+        same = next((candidate for candidate in unmatched if candidate.target == node.target), None)
         if same is None:
-            really.append(node)
+            result.append(node)
         else:
-            left.remove(same)
-    return really, left
+            unmatched.remove(same)
+    return result, unmatched
 
 
 def _short(target: str) -> str:

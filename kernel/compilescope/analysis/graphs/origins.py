@@ -77,11 +77,11 @@ class _Finder:
         self.collected = collected
         self.table = table
         self.first = {node.name: node for node in dynamo.nodes}
-        trails, ids = self._recorded_origins(dynamo)
+        node_origins, ids = self._recorded_origins(dynamo)
         self.by_calls: dict[tuple[str, ...], list[str]] = {}
-        for name, trail in trails.items():
-            if trail.calls:
-                self.by_calls.setdefault(trail.calls, []).append(name)
+        for name, origin in node_origins.items():
+            if origin.calls:
+                self.by_calls.setdefault(origin.calls, []).append(name)
         self.inputs = [
             node.name for node in dynamo.nodes if node.op == "placeholder" and "." not in node.name
         ]
@@ -92,14 +92,16 @@ class _Finder:
 
     def _recorded_origins(self, graph: Graph) -> tuple[Mapping[str, NodeOrigins], Iterable[int]]:
         nodes = self.collected(graph.text)
-        return (nodes.trails, nodes.graphs) if isinstance(nodes, NodesWithOrigins) else ({}, ())
+        return (
+            (nodes.node_origins, nodes.graphs) if isinstance(nodes, NodesWithOrigins) else ({}, ())
+        )
 
     def stage(self, stage: str, graph: Graph) -> None:
         """Fill in one stage; those before it must be there."""
-        trails, ids = self._recorded_origins(graph)
+        node_origins, ids = self._recorded_origins(graph)
         by_identity: dict[object, list[str]] = {}
         for node in graph.nodes:
-            origins = self._origins_of(stage, node, trails.get(node.name))
+            origins = self._origins_of(stage, node, node_origins.get(node.name))
             node.origins = origins
             if origins:
                 by_identity[_identity(node)] = origins
@@ -108,17 +110,17 @@ class _Finder:
         # A backward starts from the joint graph, not from the forward's later stages.
         self.earlier = {**self.earlier, **by_identity}
 
-    def _origins_of(self, stage: str, node: Node, trail: NodeOrigins | None) -> list[str]:
+    def _origins_of(self, stage: str, node: Node, origin: NodeOrigins | None) -> list[str]:
         if stage in _BEFORE_AOT:
             same = self.first.get(node.name)
             if same is not None and same.target == node.target:
                 return [node.name]
-        if trail is not None:
-            if trail.calls in self.by_calls:
-                return list(self.by_calls[trail.calls])
-            if trail.argument is not None and trail.argument < len(self.inputs):
-                return [self.inputs[trail.argument]]
-            for place in trail.past:
+        if origin is not None:
+            if origin.calls in self.by_calls:
+                return list(self.by_calls[origin.calls])
+            if origin.argument is not None and origin.argument < len(self.inputs):
+                return [self.inputs[origin.argument]]
+            for place in origin.past:
                 if place in self.resolved:
                     return list(self.resolved[place])
         if stage == "post_grad" and node.name in self.table:

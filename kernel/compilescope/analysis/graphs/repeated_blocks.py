@@ -33,7 +33,7 @@ class Blocks(NamedTuple):
     """Their class's name; empty if no node has it."""
     number: int
     share: float
-    """Of the graph's nodes."""
+    """Their share of the graph's nodes."""
     torchs_own: bool
     """Whether their class is one of torch's own."""
     mixed: bool = False

@@ -30,13 +30,13 @@ _COPY = re.compile(r"aoti_torch_copy_\((\w+), (\w+)")
 _CAST = re.compile(r"static_cast<int64_t>")
 _DIVISION = re.compile(r"c10::div_floor_integer\(")
 _ROUNDS = 2
-"""As in a Python wrapper."""
+"""As `python_statements._ROUNDS`."""
 _ALLOC_ARGUMENTS = 6
 _POOL_ARGUMENTS = 7
 _EMPTY = "()"
 
 
-def read_cpp(text: str, regions: Sequence[Region], ledger: StorageTracker) -> None:
+def read_cpp(text: str, regions: Sequence[Region], tracker: StorageTracker) -> None:
     """Follow the wrapper's entry function.
 
     The branches of a condition are followed one after the other, each from the same state; a loop
@@ -48,7 +48,7 @@ def read_cpp(text: str, regions: Sequence[Region], ledger: StorageTracker) -> No
     if entry is None:
         return
     launches = {number: r for r in regions if r.kind == "launch" for number in _lines(r)}
-    reader = _Reader(launches, ledger)
+    reader = _Reader(launches, tracker)
     reader.run(list(_statements(lines, entry.start, entry.end)))
 
 
@@ -57,9 +57,9 @@ def _lines(region: Region) -> range:
 
 
 class _Reader:
-    def __init__(self, launches: dict[int, Region], ledger: StorageTracker) -> None:
+    def __init__(self, launches: dict[int, Region], tracker: StorageTracker) -> None:
         self.launches = launches
-        self.ledger = ledger
+        self.tracker = tracker
         self.arrays: dict[str, str] = {}
         self.last: Region | None = None
 
@@ -72,12 +72,12 @@ class _Reader:
             other = _otherwise(statements, number) if text.startswith("if (") else 0
             if other:
                 end = _block_end(statements, other)
-                self.ledger.begin_branches()
+                self.tracker.begin_branches()
                 self.run(statements[number : other - 1])
                 self.last = None
-                self.ledger.next_branch()
+                self.tracker.next_branch()
                 self.run(statements[other:end])
-                self.ledger.end_branches()
+                self.tracker.end_branches()
                 number = end + 1
                 continue
             if not text.startswith("while ("):
@@ -94,24 +94,24 @@ class _Reader:
 
     def _block(self, statements: Sequence[tuple[str, int]]) -> None:
         """Follow a block; names declared in it end with it."""
-        before = set(self.ledger.scope)
+        before = set(self.tracker.scope)
         self.run(statements)
         self.last = None
-        for name in set(self.ledger.scope) - before:
-            self.ledger.drop(name)
+        for name in set(self.tracker.scope) - before:
+            self.tracker.drop(name)
 
     def statement(self, text: str, line: int) -> None:
-        ledger = self.ledger
+        tracker = self.tracker
         if input_match := _INPUT.match(text):
-            ledger.add_input(input_match.group(1), line)
+            tracker.add_input(input_match.group(1), line)
         elif array := _ARRAY.match(text):
             self.arrays[array.group(1)] = _graph_size(array.group(2)).replace("nullptr", _EMPTY)
         elif check := _CHECK.match(text):
             parts = _arguments(text)
             sizes = [items_of(_graph_size(part)) for part in parts[1:3]]
-            ledger.described(check.group(1), sizes, line, is_input=parts[-1] == '"input"')
+            tracker.described(check.group(1), sizes, line, is_input=parts[-1] == '"input"')
         elif returned := _RETURN.match(text):
-            for storage in ledger.scope.get(returned.group(1), ())[:1]:
+            for storage in tracker.scope.get(returned.group(1), ())[:1]:
                 storage.returned = True
         elif text.startswith("// reuse", text.rfind("// ")):
             self._reuse(text, line)
@@ -120,30 +120,30 @@ class _Reader:
         elif allocation := _ALLOC.search(text):
             self._allocate(text, allocation.start(), line)
         elif assign := _ASSIGN.search(text):
-            ledger.hold(assign.group(2), ledger.scope.get(assign.group(1), ()))
+            tracker.hold(assign.group(2), tracker.scope.get(assign.group(1), ()))
         elif move := _MOVE.match(text):
             old = move.group(2) or move.group(3)
             if old != move.group(1):
-                ledger.called(move.group(1), old)
+                tracker.called(move.group(1), old)
         elif (view := _VIEW.match(text)) and line not in self.launches:
-            ledger.hold(view.group(1), ledger.scope.get(view.group(2), ()))
+            tracker.hold(view.group(1), tracker.scope.get(view.group(2), ()))
         elif (region := self.launches.get(line)) and _runs(text):
             self._launch(text, line, region)
         elif copy := _COPY.search(text):
-            ledger.step(f"{copy.group(1)}.copy_", "", text)
+            tracker.step(f"{copy.group(1)}.copy_", "", text)
         else:
             for name in _RESET.findall(text):
-                ledger.drop(name)
+                tracker.drop(name)
 
     def _launch(self, text: str, line: int, region: Region) -> None:
-        ledger = self.ledger
+        tracker = self.tracker
         if region is not self.last:
             self.last = region
-            ledger.step(region.kernel or region.label, region.key, text)
+            tracker.step(region.kernel or region.label, region.key, text)
         else:
-            ledger.texts[-1] += "\n" + text
+            tracker.texts[-1] += "\n" + text
         for place, name in enumerate(_RESULTS.findall(text)):
-            ledger.result(name, line, region, place=str(place))
+            tracker.result(name, line, region, place=str(place))
 
     def _reuse(self, text: str, line: int) -> None:
         view, move = _VIEW.match(text), _MOVE.match(text)
@@ -152,16 +152,16 @@ class _Reader:
             named = [self.arrays.get(part) for part in parts[2:4]]
             arrays = [items_of(part) for part in named if part]
             sizes = (arrays[0], arrays[1]) if len(arrays) > 1 else None
-            self.ledger.rename(view.group(1), view.group(2), line, sizes)
+            self.tracker.rename(view.group(1), view.group(2), line, sizes)
         elif move and move.group(2):
-            self.ledger.rename(move.group(1), move.group(2), line)
+            self.tracker.rename(move.group(1), move.group(2), line)
 
     def _allocate(self, text: str, start: int, line: int) -> None:
         parts = _arguments(text, start)
         output = _OUTPUT.search(parts[-1]) if parts else None
         if output is None or len(parts) < _ALLOC_ARGUMENTS:
             return
-        self.ledger.allocate(
+        self.tracker.allocate(
             Storage(
                 output.group(1),
                 0,
@@ -176,10 +176,10 @@ class _Reader:
     def _from_pool(self, text: str, start: int, line: int) -> None:
         parts = _arguments(text, start)
         output = _OUTPUT.search(parts[-1]) if parts else None
-        pool = self.ledger.scope.get(parts[0]) if parts else None
+        pool = self.tracker.scope.get(parts[0]) if parts else None
         if output is None or not pool or len(parts) < _POOL_ARGUMENTS:
             return
-        self.ledger.part(
+        self.tracker.part(
             Storage(
                 output.group(1),
                 0,

@@ -17,7 +17,7 @@ results."""
 _POOL_ARGUMENTS = 5
 
 
-def read_python(text: str, regions: Sequence[Region], ledger: StorageTracker) -> None:
+def read_python(text: str, regions: Sequence[Region], tracker: StorageTracker) -> None:
     """Follow the wrapper's call, through partitions and branches.
 
     The branches of a condition are followed one after the other, each from the same state; a loop
@@ -27,7 +27,7 @@ def read_python(text: str, regions: Sequence[Region], ledger: StorageTracker) ->
     functions = {region.label: region for region in regions if region.kind == "entry"}
     launches = [region for region in regions if region.kind == "launch"]
     if "call" in functions:
-        reader = _Reader(lines, functions, launches, ledger)
+        reader = _Reader(lines, functions, launches, tracker)
         for value in reader.function("call"):
             for storage in value[:1]:
                 storage.returned = True
@@ -39,12 +39,12 @@ class _Reader:
         lines: Sequence[str],
         functions: dict[str, Region],
         launches: Sequence[Region],
-        ledger: StorageTracker,
+        tracker: StorageTracker,
     ) -> None:
         self.lines = lines
         self.functions = functions
         self.launches = {region.end: region for region in launches}
-        self.ledger = ledger
+        self.tracker = tracker
         self.running: list[str] = []
 
     def function(self, name: str) -> list[list[Storage]]:
@@ -76,11 +76,11 @@ class _Reader:
                     yield from self._rounds(last, skipped)
             elif other := self._otherwise(statement, line, end):
                 skipped = self._block_end(other, end)
-                self.ledger.begin_branches()
+                self.tracker.begin_branches()
                 yield from self._rounds(last, other - 1)
-                self.ledger.next_branch()
+                self.tracker.next_branch()
                 yield from self._rounds(other, skipped)
-                self.ledger.end_branches()
+                self.tracker.end_branches()
             else:
                 yield statement, line, last
 
@@ -102,50 +102,50 @@ class _Reader:
         return result
 
     def _unpack(self, names: list[str], line: int) -> None:
-        ledger = self.ledger
+        tracker = self.tracker
         if len(self.running) == 1:
             for name in names:
-                ledger.add_input(name, line)
+                tracker.add_input(name, line)
             return
-        for name, storage in zip(names, ledger.scope.get("args", ()), strict=False):
-            ledger.hold(name, [storage])
-        ledger.drop("args")
+        for name, storage in zip(names, tracker.scope.get("args", ()), strict=False):
+            tracker.hold(name, [storage])
+        tracker.drop("args")
 
     def _statement(self, text: str, line: int, end: int) -> None:
-        ledger = self.ledger
+        tracker = self.tracker
         if checks := size_checks(text):
             for check in checks:
                 sizes = [check.shape, check.strides]
-                ledger.described(check.tensor, sizes, line, is_input=check.is_input)
+                tracker.described(check.tensor, sizes, line, is_input=check.is_input)
             return
         nodes = parse(text)
         region = self.launches.get(end)
         match nodes:
             case [ast.Delete(targets=targets)]:
                 for target in targets:
-                    ledger.drop(root_of(target))
+                    tracker.drop(root_of(target))
             case [ast.Assign(targets=[ast.Name(name)], value=value), *_] if "# reuse" in text:
                 self._reuse(name, value, text, line)
             case [node] if region is not None:
                 self._launch(node, text, line, region)
             case [ast.Expr(value=ast.Call(func=ast.Attribute(ast.Name(name), "copy_")))]:
-                ledger.step(f"{name}.copy_", "", text)
+                tracker.step(f"{name}.copy_", "", text)
             case [ast.Expr(value=ast.Call() as call)]:
                 self._called([], call)
             case [ast.Assign(targets=[target], value=value)]:
                 self._assign(target, value, text, line)
             case [ast.Assign(targets=[target], value=value), ast.Delete(targets=[old])]:
                 self._assign(target, value, text, line)
-                ledger.drop(root_of(old))
+                tracker.drop(root_of(old))
 
     def _reuse(self, name: str, value: ast.expr, text: str, line: int) -> None:
         arguments = value.args if isinstance(value, ast.Call) else [value]
         layout = [items_of(source_of(text, argument)) for argument in arguments[1:3]]
         new_layout = (layout[0], layout[1]) if len(layout) > 1 else None
-        self.ledger.rename(name, root_of(arguments[0]), line, new_layout)
+        self.tracker.rename(name, root_of(arguments[0]), line, new_layout)
 
     def _assign(self, target: ast.expr, value: ast.expr, text: str, line: int) -> None:
-        ledger, scope = self.ledger, self.ledger.scope
+        tracker, scope = self.tracker, self.tracker.scope
         name = source_of(text, target)
         match value:
             case ast.Call() if self._called(items(target), value, isinstance(target, ast.Tuple)):
@@ -153,30 +153,30 @@ class _Reader:
             case ast.Call(func=func, args=args) if isinstance(target, ast.Name):
                 function = dotted(func)
                 if function.removeprefix("torch.").startswith("empty_strided"):
-                    ledger.allocate(_allocated(name, value, text, line))
+                    tracker.allocate(_allocated(name, value, text, line))
                 elif function == "alloc_from_pool":
                     self._from_pool(name, value, text, line)
                 elif function in ("reinterpret_tensor", "torch.as_strided"):
-                    ledger.hold(name, scope.get(root_of(args[0]), ()))
+                    tracker.hold(name, scope.get(root_of(args[0]), ()))
             case ast.Subscript(ast.Name(holder), ast.Constant(int(index))):
                 slot = source_of(text, value)
                 if slot in scope:
-                    ledger.hold(name, scope[slot])
+                    tracker.hold(name, scope[slot])
                 else:
-                    ledger.item(name, holder, str(index), line)
+                    tracker.item(name, holder, str(index), line)
             case ast.List(elts=elements):
                 storages = [
                     storage for element in elements for storage in self._storages(text, element)
                 ]
-                ledger.hold(name, storages)
+                tracker.hold(name, storages)
             case ast.Name(other):
-                ledger.hold(name, scope.get(other, ()))
+                tracker.hold(name, scope.get(other, ()))
 
     def _launch(self, node: ast.stmt, text: str, line: int, region: Region) -> None:
-        self.ledger.step(region.kernel or region.label, region.key, text)
+        self.tracker.step(region.kernel or region.label, region.key, text)
         match node:
             case ast.Assign(targets=[ast.Name(name)], value=ast.Call(func=func)):
-                self.ledger.result(name, line, region, dotted(func), text)
+                self.tracker.result(name, line, region, dotted(func), text)
 
     def _called(self, targets: list[ast.expr], call: ast.Call, is_tuple: bool = False) -> bool:
         """Follow a call of another function of the wrapper, if it is one."""
@@ -191,23 +191,23 @@ class _Reader:
                 return False
         if callee not in self.functions or callee in self.running:
             return False
-        self.ledger.enter(argument)
+        self.tracker.enter(argument)
         returned = self.function(callee)
         names = [ast.unparse(target) for target in targets]
         if len(names) == 1 and not is_tuple:
-            self.ledger.leave(
+            self.tracker.leave(
                 {names[0]: [storage for storages in returned for storage in storages]}
             )
         else:
-            self.ledger.leave(dict(zip(names, returned, strict=False)))
+            self.tracker.leave(dict(zip(names, returned, strict=False)))
         return True
 
     def _from_pool(self, name: str, call: ast.Call, text: str, line: int) -> None:
-        pool = self.ledger.scope.get(root_of(call.args[0]), []) if call.args else []
+        pool = self.tracker.scope.get(root_of(call.args[0]), []) if call.args else []
         if not pool or len(call.args) < _POOL_ARGUMENTS:
             return
         shape, strides = (items_of(source_of(text, part)) for part in call.args[3:5])
-        self.ledger.part(
+        self.tracker.part(
             Storage(
                 name,
                 0,
@@ -222,7 +222,7 @@ class _Reader:
 
     def _storages(self, text: str, value: ast.expr) -> list[Storage]:
         """The storages of a value: of a name, an item of a list, or a view of one."""
-        scope = self.ledger.scope
+        scope = self.tracker.scope
         whole = source_of(text, value)
         if whole in scope:
             return list(scope[whole])

@@ -45,22 +45,22 @@ def unused_result(node: Node, nodes: Mapping[str, Node]) -> UnusedResult | None:
     return UnusedResult(other, item.shape or [], item.stride or [], dtype, item.device or "")
 
 
-def add_unused(ledger: StorageTracker) -> None:
+def add_unused(tracker: StorageTracker) -> None:
     """Add the memory of unused results, which lives as long as the tuple that has it.
 
     A C++ wrapper has a name for each result, but does not say how large an unused one is.
     """
-    for storage in list(dict.fromkeys(name.storage for name in ledger.names)):
-        nodes = [ledger.nodes[name] for name in storage.nodes if name in ledger.nodes]
-        results = (unused_result(node, ledger.nodes) for node in nodes)
+    for storage in list(dict.fromkeys(name.storage for name in tracker.names)):
+        nodes = [tracker.nodes[name] for name in storage.nodes if name in tracker.nodes]
+        results = (unused_result(node, tracker.nodes) for node in nodes)
         result = next(filter(None, results), None)
         if result is None:
             continue
         if storage.items and result.place not in storage.items:
             for item in storage.items.values():
                 item.dies = max(item.dies, storage.dies)
-            place = ledger.names.index(storage.names[0]) + 1
-            ledger.names.insert(place, _unused(storage, result))
+            place = tracker.names.index(storage.names[0]) + 1
+            tracker.names.insert(place, _unused(storage, result))
         elif storage.shape is None and storage.place == result.place:
             _describe(storage, result)
 

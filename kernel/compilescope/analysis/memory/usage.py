@@ -64,24 +64,24 @@ def _memory(
 ) -> Memory:
     regions = code.regions.get(artifact, [])
     nodes = list(graph_nodes.values())
-    ledger = StorageTracker(nodes)
+    tracker = StorageTracker(nodes)
     if artifact == "python":
-        read_python(text, regions, ledger)
+        read_python(text, regions, tracker)
     else:
-        read_cpp(text, regions, ledger)
-    add_unused(ledger)
+        read_cpp(text, regions, tracker)
+    add_unused(tracker)
     memory = Memory(
         direction=code.direction,
         artifact="python" if artifact == "python" else "cpp",
-        steps=ledger.steps,
-        keys=ledger.keys,
+        steps=tracker.steps,
+        keys=tracker.keys,
     )
-    storages = list(dict.fromkeys(name.storage for name in ledger.names))
+    storages = list(dict.fromkeys(name.storage for name in tracker.names))
     sizes = {id(storage): storage.bytes(hints, memory.assumed) for storage in storages}
-    _add_peaks(memory, storages, sizes, len(ledger.steps))
+    _add_peaks(memory, storages, sizes, len(tracker.steps))
     memory.peak_unfused_bytes = unfused_peak(nodes, hints, memory.assumed) if nodes else None
     launches = {region.key: region for region in regions if region.kind == "launch"}
-    memory.buffers = _buffers(ledger, sizes, launches)
+    memory.buffers = _buffers(tracker, sizes, launches)
     owned = [storage for storage in storages if storage.owned and not storage.items]
     memory.peak_module = _peak_module(memory, launches, graph_nodes)
     memory.how = _how(owned, sizes)
@@ -135,16 +135,16 @@ def _of_one_branch(storages: Sequence[Storage], sizes: dict[int, int], depth: in
 
 
 def _buffers(
-    ledger: StorageTracker, sizes: dict[int, int | None], launches: dict[str, Region]
+    tracker: StorageTracker, sizes: dict[int, int | None], launches: dict[str, Region]
 ) -> list[Buffer]:
-    last = max(len(ledger.steps) - 1, 0)
+    last = max(len(tracker.steps) - 1, 0)
     steps: dict[str, list[int]] = {}
-    for step, text in enumerate(ledger.texts):
+    for step, text in enumerate(tracker.texts):
         for word in dict.fromkeys(_WORD.findall(text)):
             steps.setdefault(word, []).append(step)
-    ran = [launches.get(key) for key in ledger.keys]
+    ran = [launches.get(key) for key in tracker.keys]
     buffers = []
-    for name in ledger.names:
+    for name in tracker.names:
         storage = name.storage
         if storage.items:
             continue  # several results: each is a buffer of its own
@@ -160,7 +160,7 @@ def _buffers(
                 born=min(name.born, last),
                 dies=min(name.dies, last),
                 reuses=name.reuses or (storage.inside.name if storage.inside else ""),
-                nodes=_nodes(name, steps, ran, ledger),
+                nodes=_nodes(name, steps, ran, tracker),
                 line=name.line,
             )
         )
@@ -178,7 +178,7 @@ def _nodes(
     name: Name,
     steps: dict[str, list[int]],
     launches: Sequence[Region | None],
-    ledger: StorageTracker,
+    tracker: StorageTracker,
 ) -> list[str]:
     """The nodes whose values a buffer holds: those of its first launch with its size.
 
@@ -188,19 +188,19 @@ def _nodes(
     if storage.unused:
         return []
     if not storage.owned and name is storage.names[0]:
-        return [name.name] if name.name in ledger.nodes else []
+        return [name.name] if name.name in tracker.nodes else []
     written = next((step for step in steps.get(name.name, ()) if step >= name.born), None)
     region = launches[written] if written is not None else None
     names = list(storage.nodes) or (region.nodes if region else [])
     inside = set(names)
     shape = name.sizes[0] if name.sizes else storage.shape
-    nodes = [ledger.nodes[node_name] for node_name in names if node_name in ledger.nodes]
+    nodes = [tracker.nodes[node_name] for node_name in names if node_name in tracker.nodes]
     nodes += [
-        ledger.nodes[user]
+        tracker.nodes[user]
         for node in nodes
         if node.shape is None
         for user in node.users
-        if user in ledger.nodes
+        if user in tracker.nodes
     ]
     same = [
         n for n in nodes if n.shape == shape and n.dtype == storage.dtype and n.op != "placeholder"

@@ -105,7 +105,7 @@ class _Event(NamedTuple):
     name: str
     kind: str
     stamp: float
-    """In µs since the epoch."""
+    """The time of the event, in µs since the epoch."""
     owner: str | None
     detail: str
 
@@ -160,8 +160,8 @@ def _build_trees(roots: Sequence[_Root], instants: Sequence[_Root]) -> dict[str,
     for root in loose:
         track = tracks.setdefault(root.thread, len(set(tracks.values()) | {0}))
         _set_track(root.phase, track)
-        planted = _place(root.phase, trees.get(root.owner, []) if root.owner else _all(trees))
-        if not planted and root.owner is None:
+        is_placed = _place(root.phase, trees.get(root.owner, []) if root.owner else _all(trees))
+        if not is_placed and root.owner is None:
             trees.setdefault(NO_COMPILE_ID, []).append(root.phase)
     return trees
 
@@ -236,7 +236,7 @@ def _place(phase: Phase, candidates: Sequence[Phase]) -> bool:
     end = phase.start_us + phase.duration_us
     home: Phase | None = None
     while True:
-        spanning = next(
+        enclosing = next(
             (
                 other
                 for other in candidates
@@ -248,9 +248,9 @@ def _place(phase: Phase, candidates: Sequence[Phase]) -> bool:
             ),
             None,
         )
-        if spanning is None:
+        if enclosing is None:
             break
-        home, candidates = spanning, spanning.children
+        home, candidates = enclosing, enclosing.children
     if home is None:
         return False
     if phase.duration_us:

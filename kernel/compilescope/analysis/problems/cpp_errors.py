@@ -20,7 +20,7 @@ class _Site(NamedTuple):
     code: Code
     artifact: str
     line: int
-    """From 1."""
+    """The line of the generated file, counted from 1."""
 
 
 def place(problem: Problem, compilations: Sequence[Compilation]) -> None:

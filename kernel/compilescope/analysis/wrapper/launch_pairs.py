@@ -69,7 +69,7 @@ class _Call:
         self.nodes = frozenset(region.nodes)
         self.operator = operator(region.kernel or "")
         self.body = body
-        """Of a generated kernel."""
+        """The body of a generated kernel."""
 
     def like(self, other: _Call) -> bool:
         """Whether the two launches do the same, as far as is known."""

@@ -160,18 +160,18 @@ def _operator(kernel: Kernel) -> str:
         return dispatcher_name(*node.groups())
     called = operator(kernel.name)
     candidates = [
-        (_likeness(called, operator(f"torch.ops.{op}")), match)
+        (_similarity(called, operator(f"torch.ops.{op}")), match)
         for op in kernel.ops
         if (match := _ITEM.match(op))
     ]
-    likeness, item = max(candidates, key=lambda candidate: candidate[0], default=(_UNLIKE, None))
-    return kernel.name if item is None or likeness == _UNLIKE else dispatcher_name(*item.groups())
+    similarity, item = max(candidates, key=lambda candidate: candidate[0], default=(_UNLIKE, None))
+    return kernel.name if item is None or similarity == _UNLIKE else dispatcher_name(*item.groups())
 
 
 _UNLIKE = (0, 0)
 
 
-def _likeness(called: str, name: str) -> tuple[int, int]:
+def _similarity(called: str, name: str) -> tuple[int, int]:
     """How well an operator fits the name of a call; `_UNLIKE` if it does not.
 
     A call may have the overload (``mul_Tensor``), a namespace (``mkldnn__linear_pointwise``) or a

@@ -40,7 +40,7 @@ _MAX_NAMES = 4
 def find_steps(compilation: Compilation) -> list[Steps]:
     """The steps of each of a compilation's wrappers, with the times measured before."""
     earlier = {_place(step): step for step in compilation.steps}
-    stepss = []
+    all_steps = []
     seen: dict[str, int] = {}
     for code in codes_of(compilation):
         number = seen[code.direction] = seen.get(code.direction, 0) + 1
@@ -53,8 +53,8 @@ def find_steps(compilation: Compilation) -> list[Steps]:
             untimed = Steps(
                 artifact=artifact, direction=code.direction, steps=steps, kinds=sum_kinds(steps)
             )
-            stepss.append(_with_times(untimed, earlier.get(_place(untimed))))
-    return stepss
+            all_steps.append(_with_times(untimed, earlier.get(_place(untimed))))
+    return all_steps
 
 
 def steps_of(

@@ -42,7 +42,7 @@ class Reference:
         The subject's call.
     snapshot
         Its current state; restored after each call.
-    together
+    agreement
         The ranks that decide together whether the call is repeated.
     backward
         Whether the backward of the outputs is part of the call.
@@ -68,16 +68,16 @@ class Reference:
         args: Sequence[Any],
         kwargs: Mapping[str, Any],
         snapshot: Snapshot,
-        together: RankAgreement = ALONE,
+        agreement: RankAgreement = ALONE,
         *,
         backward: bool = True,
     ) -> None:
         self._call: Callable[[], Any] = lambda: fn(*args, **kwargs)
         self._snapshot = snapshot
         self._backward = snapshot.backward if backward else None
-        self._together = together
+        self._agreement = agreement
         self._tried = False
-        self._truth: ExactValues | None = None
+        self._exact_values: ExactValues | None = None
         self._otherwise: dict[int, Mapping[str, Any]] = {}
         self._unlike: str | None = None
         self.why = ""
@@ -86,7 +86,7 @@ class Reference:
         self.outcome: Outcome
         self.random: bool
         try:
-            if together is ALONE:
+            if agreement is ALONE:
                 in_eager(self._make_first_call, snapshot)
             else:  # all ranks call the subject equally often
                 with snapshot.inner.direct():
@@ -104,17 +104,17 @@ class Reference:
             self.outcome = outcome_of(output, self._backward, subjects_own=subjects_own)
             self.random = not _same(_random_state(), before)
 
-    def truth(self) -> ExactValues | None:
+    def exact_values(self) -> ExactValues | None:
         """The values in float64, computed on first use. If None, `why` gives the reason."""
         if not self._tried:
             self._tried = True
-            self._truth = self._computed()
-        return self._truth
+            self._exact_values = self._computed()
+        return self._exact_values
 
     def name(self, name: str) -> None:
         """Sets the name of the reference, as the report shows it."""
-        if self._truth is not None:
-            self._truth = self._truth._replace(name=name)
+        if self._exact_values is not None:
+            self._exact_values = self._exact_values._replace(name=name)
 
     def compare(self, outcome: Outcome, *, closely: bool = False) -> list[OutputError]:
         """Compares a variant's outcome with eager's.
@@ -135,7 +135,7 @@ class Reference:
             self.unrepeatable = f"{error}. Nothing is compared."
             return []
         except (torch.OutOfMemoryError, MemoryError):
-            if self._together is not ALONE:  # other ranks may wait for a vote of this one
+            if self._agreement is not ALONE:  # other ranks may wait for a vote of this one
                 raise
             self.unrepeatable = NO_MEMORY
             return []
@@ -144,19 +144,19 @@ class Reference:
         expected, actual = self._comparable(outcome)
         output_errors = compare(expected, actual)
         off = closely or any(not error.ok for error in output_errors)
-        if not self._together.any(off):
+        if not self._agreement.any(off):
             return output_errors
         wrong = any(not error.ok for error in output_errors)
-        if self._together.any(wrong):
+        if self._agreement.any(wrong):
             unlike = self._second_call()
-            if not self._together.all(not unlike):
+            if not self._agreement.all(not unlike):
                 self.unrepeatable = unlike or UNREPEATABLE_ELSEWHERE
                 return []
-        truth = self.truth()
-        if truth is not None:
-            output_errors = compare_with_exact_values(expected, actual, truth)
+        exact_values = self.exact_values()
+        if exact_values is not None:
+            output_errors = compare_with_exact_values(expected, actual, exact_values)
         for seed in range(_ROUNDINGS):
-            if not self._together.any(any(not error.ok for error in output_errors)):
+            if not self._agreement.any(any(not error.ok for error in output_errors)):
                 break
             accept_rounding_errors(output_errors, expected, actual, self._rounded_otherwise(seed))
         return output_errors
@@ -241,7 +241,7 @@ class Reference:
 
     def _computed(self) -> ExactValues | None:
         self.why = _no_room(self._snapshot)
-        if self._together.any(bool(self.why)):
+        if self._agreement.any(bool(self.why)):
             self.why = self.why or NO_ROOM_ELSEWHERE
             return None
         snapshot, outcome = self._snapshot, None
@@ -253,7 +253,7 @@ class Reference:
             self.why = f"Eager did not run in float64: {in_short(error)}."
         finally:
             snapshot.restore()
-        self._together.all(outcome is not None)
+        self._agreement.all(outcome is not None)
         if outcome is None:
             return None
         if mode.skipped:
@@ -267,10 +267,10 @@ class Reference:
             # What NumPy computed is as narrow as before.
             and tensor.dtype in (torch.float64, torch.complex128)
         }
-        truth = ExactValues(values, f"eager in float64{lone_operators}")
+        exact_values = ExactValues(values, f"eager in float64{lone_operators}")
         floats = {k: v for k, v in self.outcome.outputs.items() if _is_float(v)}
-        self.why = why_unreliable(floats or self.outcome.values(), truth)
-        return None if self.why else truth
+        self.why = why_unreliable(floats or self.outcome.values(), exact_values)
+        return None if self.why else exact_values
 
 
 def mismatch(wrong: Sequence[OutputError], variant: Variant) -> Problem:

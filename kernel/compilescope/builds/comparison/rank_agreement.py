@@ -11,11 +11,11 @@ class RankAgreement(Protocol):
     Each process asks the same questions in the same order, whatever its own state.
     """
 
-    def any(self, mine: bool) -> bool:
+    def any(self, own_answer: bool) -> bool:
         """Whether it is true in at least one process."""
         ...
 
-    def all(self, able: bool) -> bool:
+    def all(self, own_answer: bool) -> bool:
         """Whether it is true in every process; a process that cannot answer counts as false."""
         ...
 
@@ -23,13 +23,13 @@ class RankAgreement(Protocol):
 class SingleProcess:
     """A single process: its own answer decides."""
 
-    def any(self, mine: bool) -> bool:
+    def any(self, own_answer: bool) -> bool:
         """Return this process's own answer."""
-        return mine
+        return own_answer
 
-    def all(self, able: bool) -> bool:
+    def all(self, own_answer: bool) -> bool:
         """Return this process's own answer."""
-        return able
+        return own_answer
 
 
 ALONE = SingleProcess()

@@ -29,7 +29,7 @@ class HelloResult(Message):
     tiers: list[GraphTiers] = []
     """The graphs that the backend ``compilescope`` compiled."""
     session: str = ""
-    """It changes when the kernel restarts."""
+    """The id of the kernel's session, which changes when the kernel restarts."""
 
 
 class Heartbeat(Message):

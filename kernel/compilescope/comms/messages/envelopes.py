@@ -46,7 +46,7 @@ class ReplyPart(Message):
 
     id: str
     part: int
-    """From 0."""
+    """The number of this part, counted from 0."""
     parts: int
     text: str
 

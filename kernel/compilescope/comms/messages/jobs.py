@@ -73,7 +73,7 @@ class StartStudies(Message):
     options: dict[str, list[str]] = {}
     """Name of an option of a study → the names that it selects; all, if it is left out."""
     executor: str = ""
-    """As in `StartSweep`, for studies that take one."""
+    """The name of an executor, as in `StartSweep`, for studies that take one."""
 
 
 class GetStudyChoices(Message):

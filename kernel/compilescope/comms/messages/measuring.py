@@ -42,7 +42,7 @@ class Series(Message):
     """Samples of the rounds from `Measurement.since` on; a sample is a batch of calls, in µs per
     call."""
     median_us: float | None = None
-    """From all rounds, like the fields below."""
+    """The median latency of all rounds (µs); the fields below are also of all rounds."""
     interval_us: tuple[float, float] | None = None
     ratio: float | None = None
     ratio_interval: tuple[float, float] | None = None
@@ -57,7 +57,7 @@ class Series(Message):
     running: list[RatioAtRound] = []
     few: bool = False
     interval: str = ""
-    """As in `Timing`."""
+    """As `Timing.interval`."""
 
 
 class Measurement(Message):

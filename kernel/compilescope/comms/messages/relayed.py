@@ -13,7 +13,7 @@ class FromWidget(Message):
     kind: Literal["page", "request", "interrupt"]
     """``page`` asks for the front end, ``interrupt`` interrupts the main thread."""
     request: dict[str, Any] | None = None
-    """Of the kind ``request``: a `Request`."""
+    """A `Request`, if the kind is ``request``."""
 
 
 class ToWidget(Message):
@@ -30,5 +30,5 @@ class PagePart(Message):
     key: str
     """Identifies the page: the same key means the same page."""
     part: int
-    """From 0."""
+    """The number of this part, counted from 0."""
     parts: int

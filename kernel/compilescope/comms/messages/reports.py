@@ -146,7 +146,7 @@ class SaveReport(Message):
     """packed: as a large page stores it. It is a tenth of the JSON, so that sending it does not
     delay other messages."""
     redact: bool = False
-    """Without paths and source code."""
+    """Whether to leave out paths and source code."""
 
 
 class SaveReportResult(Message):

@@ -33,5 +33,5 @@ class WhatIfResult(Message):
     reuses: str = ""
     """The compilation that would serve the call."""
     outcomes: list[GuardOutcome] = []
-    """In the order in which torch tries them."""
+    """The guards, in the order in which torch evaluates them."""
     why: str = ""

@@ -57,7 +57,7 @@ class Baked(Struct):
     value: str
     kind: BakedKind = "size"
     line: int | None = None
-    """Of the kernel's source."""
+    """The line of the kernel's source."""
     why: str = ""
 
 
@@ -99,7 +99,7 @@ class Buffer(Struct):
     """The buffer whose memory it reuses."""
     nodes: list[str] = []
     line: int | None = None
-    """Of the wrapper."""
+    """The line of the wrapper."""
 
 
 class MemoryPeak(Struct):

@@ -32,7 +32,7 @@ class ShapeExpression(Struct):
     method: str = ""
     """What computed it: ``add``; empty for a symbol."""
     arguments: list[str] = []
-    """As text, in order."""
+    """Its arguments as text, in order."""
     operands: list[int] = []
     """Indices in `Compilation.expressions` of the arguments that torch also computed."""
     stack: list[SourceLine] = []

@@ -177,7 +177,7 @@ class Descriptor(Struct):
     dtype: str = ""
     built: Literal["once", "each call", "each block"] = "each block"
     line: int | None = None
-    """Of the kernel's source."""
+    """The line of the kernel's source."""
     why: str = ""
 
 
@@ -213,7 +213,7 @@ class KernelLoad(Struct):
     call: int = 1
     """The call of the variant in which it happened; 0: during compilation."""
     started_us: float = 0.0
-    """Since the first call began."""
+    """When it began (µs), counted from the start of the first call."""
     compile_us: float | None = None
     load_us: float | None = None
     autotune_us: float | None = None

@@ -61,7 +61,7 @@ class FirstWrongKernel(Struct):
     compilation: str
     kernel: str
     key: str = ""
-    """Of its launch, as in `Region.key`."""
+    """The key of its launch, as `Region.key`."""
     buffer: str = ""
     node: str = ""
     """The node of the post-grad graph whose value it is."""

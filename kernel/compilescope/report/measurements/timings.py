@@ -235,7 +235,7 @@ class LayerSum(Struct):
     kind: LayerKind
     us: float
     share: float | None = None
-    """As in `Layer`."""
+    """As `Layer.share`."""
 
 
 class Layers(Struct):
@@ -334,7 +334,7 @@ class KernelTime(Struct):
     """The mean over the time of the launches, as the other rates."""
     operations_per_s: float | None = None
     peak: Peak = ""
-    """As in `LaunchTime`."""
+    """As `LaunchTime.peak`."""
     peak_share: float | None = None
     text: str = ""
     """The figures in words: of the only launch, or of the sum."""
@@ -391,7 +391,7 @@ class Verdict(Struct):
     """The form of ``bound`` that views show, with separate kinds of host work. noisy: the figures
     contradict each other, and ``evidence`` says how. Empty in reports of earlier versions."""
     title: str = ""
-    """That limit in words: ``memory-bound``."""
+    """``limited_by`` in words: ``memory-bound``."""
     meaning: str = ""
     """What it means, in a sentence."""
 
@@ -404,7 +404,7 @@ class Startup(Struct):
     """Whether torch may keep the C++ headers precompiled; they are built within a cold one."""
     first_call_s: float | None = None
     parts: dict[str, float] = {}
-    """As in `CompileTime`."""
+    """As `CompileTime.parts` (s)."""
     headers_s: float | None = None
     """The part of the C++ build that precompiled headers."""
     imports_s: float | None = None
@@ -422,7 +422,7 @@ class Payback(Struct):
     saved_us: float
     """The time saved per call compared with eager; negative if the variant is slower."""
     calls: float | None = None
-    """None: never."""
+    """The number of calls; None if the variant never pays for itself."""
     text: str = ""
     """All of it as the rest of a sentence about the variant: ``pays for itself …``. Empty if the
     sentence about the other cache says it."""
@@ -450,7 +450,7 @@ class ColdSwitch(Struct):
     cold_s: float | None = None
     warm_s: float | None = None
     cold_parts: dict[str, float] = {}
-    """As in `CompileTime`."""
+    """As `CompileTime.parts` (s)."""
     warm_parts: dict[str, float] = {}
     call_us: float | None = None
     """The time of a later call, to show the setting's cost there."""

@@ -27,7 +27,7 @@ class Collective(Struct):
     shape: list[str] = []
     dtype: str = ""
     line: int | None = None
-    """Of the wrapper."""
+    """The line of the wrapper."""
     waited: int | None = None
     """The line that waits for its result."""
     between: int | None = None

@@ -102,7 +102,7 @@ class RankComparison(Struct):
     """The ranks of a run, compared."""
 
     times: list[RankTime]
-    """In the order of the ranks."""
+    """The times of the ranks, in the order of the ranks."""
     divergences: list[RankDivergence] = []
     """The earliest first."""
     sentence: str = ""

@@ -14,9 +14,9 @@ class WatchedCompilation(Struct):
     name: str = ""
     """Of the frame: its function, or ``f from line 9`` after a graph break."""
     started_s: float | None = None
-    """Since the epoch."""
+    """When it began, in seconds since the epoch."""
     duration_s: float | None = None
-    """None while it is being compiled."""
+    """Its compile time (s); None while it is being compiled."""
     breaks: int = 0
     recompile: str = ""
     """The first guard that failed; empty for a frame's first compilation."""

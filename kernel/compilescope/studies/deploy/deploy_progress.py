@@ -89,11 +89,11 @@ class DeployProgress:
         # Eager compiles nothing.
         took = [seconds for name, seconds in self._took.items() if name != EAGER]
         if took:
-            pace = statistics.mean(took)
-            seconds = sum(self._last[name] or pace for name in names)
+            mean_s = statistics.mean(took)
+            seconds = sum(self._last[name] or mean_s for name in names)
             longer = [name for name in names if name in SLOW and not self._last[name]]
             more = f" ({', '.join(longer)} may take longer)" if longer else ""
-            return _left(seconds - since_s, f"if each takes {pace:.0f} s, as so far{more}")
+            return _left(seconds - since_s, f"if each takes {mean_s:.0f} s, as so far{more}")
         seconds = sum(filter(None, self._least.values()))
         least_s = seconds // _STEP_S * _STEP_S
         if all_s >= least_s:

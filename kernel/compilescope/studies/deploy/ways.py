@@ -80,7 +80,7 @@ class Subject:
     blocks: str
     """The equal blocks, as code: ``model.layers``; empty where there are none."""
     modes: Sequence[str]
-    """Those that the installed torch has."""
+    """The modes of the installed torch."""
     features: frozenset[str]
     """Of ``torch.compiler`` and what it returns, what the installed torch has."""
     blocks_are_torchs: bool = False

@@ -45,7 +45,7 @@ class Timed(msgspec.Struct, kw_only=True):
 
     call: Callable[[], Any]
     stubs: Stubs = "all"
-    """Which wrappers are replaced by stand-ins."""
+    """Which wrappers are replaced by stubs."""
     grad: bool | None = None
     """Grad mode; None: as the subject is called."""
     alone: bool = False

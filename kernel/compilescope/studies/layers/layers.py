@@ -123,10 +123,10 @@ def _study_build(
                 report.absent["layers"] = NOT_BUILT.format(built.problem.what)
                 return None
             study.snapshot.restore()
-            looking = _LayerMeasurement(study, built.call, built.layers, profiled)
+            measurement = _LayerMeasurement(study, built.call, built.layers, profiled)
             if profile_only:
-                return looking.profile()
-            looking.measure()
+                return measurement.profile()
+            measurement.measure()
     finally:
         study.snapshot.restore()
         shutil.rmtree(folder, ignore_errors=True)
@@ -192,7 +192,7 @@ class _LayerMeasurement:
             if tensor.is_leaf and tensor.requires_grad
         ]
         self._leaves = [leaf for leaf in self._all_leaves if leaf.grad is None]
-        """Those that hold no gradient before."""
+        """The leaves that hold no gradient before the measurement."""
         self._device = any(
             "cuda" in (kept_graph.graph.device_types or ()) for kept_graph in self._graphs
         )

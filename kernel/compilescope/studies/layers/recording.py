@@ -68,9 +68,9 @@ class Recording(msgspec.Struct, kw_only=True):
     @property
     def single_frame(self) -> Frame | None:
         """The frame that all of the call runs in, if there is one."""
-        tops = [frame for frame in self.frames if frame.parent is None]
+        outermost = [frame for frame in self.frames if frame.parent is None]
         inside = all(unit.frame is not None for unit in self.units)
-        return tops[0] if len(tops) == 1 and tops[0].calls == 1 and inside else None
+        return outermost[0] if len(outermost) == 1 and outermost[0].calls == 1 and inside else None
 
     @property
     def all_units(self) -> list[Unit]:

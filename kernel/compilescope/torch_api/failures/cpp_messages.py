@@ -161,10 +161,12 @@ def _assertion(match: re.Match[str], cause: str) -> Problem:
     explanation = f"Its {facts['found']}; the generated code expects {facts['expected']}."
     if not differences:
         explanation = f"{facts['found'][0].upper()}{facts['found'][1:]}."
-    return _departs(operator, other, explanation, facts)
+    return _unexpected_result(operator, other, explanation, facts)
 
 
-def _departs(operator: str, other: str, explanation: str, facts: dict[str, str]) -> Problem:
+def _unexpected_result(
+    operator: str, other: str, explanation: str, facts: dict[str, str]
+) -> Problem:
     """An operator's result differs from what the graph expects."""
     if _is_own(operator):
         return _problem(
@@ -191,7 +193,7 @@ def _other_type(match: re.Match[str], cause: str) -> Problem:
         type_name = _TYPES[code] if code < len(_TYPES) else f"type {code}"
     facts = {"operator": operator, "expected": match["wanted"], "found": type_name, "kind": "type"}
     explanation = f"It is of {type_name}; the generated code expects {match['wanted']}."
-    return _departs(operator, "of another type", explanation, facts)
+    return _unexpected_result(operator, "of another type", explanation, facts)
 
 
 def _failed_call(match: re.Match[str], cause: str) -> Problem:

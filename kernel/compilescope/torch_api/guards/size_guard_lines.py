@@ -46,9 +46,9 @@ class SizeGuards(msgspec.Struct, frozen=True, kw_only=True):
     """The guards on sizes of one compilation, one expression with torch's note per line."""
 
     before: list[str]
-    """Those of Dynamo's trace."""
+    """The guards of Dynamo's trace."""
     after: list[str]
-    """Those that the compilation has with its code, in torch's order."""
+    """The guards that the compilation has with its code, in torch's order."""
     tensors: list[tuple[TensorSizes, TensorSizes]] = []
     """Tensors of which the code made dynamic sizes static: before and after."""
 

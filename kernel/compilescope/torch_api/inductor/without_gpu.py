@@ -57,7 +57,7 @@ def chooses_attention_by_size(graph: fx.GraphModule) -> bool:
     for part in graph.modules():
         for node in part.graph.nodes if isinstance(part, fx.GraphModule) else ():
             if node.op == "call_function" and _ATTENTION in str(node.target):
-                *heads, mask = _attended(node)
+                *heads, mask = _attention_inputs(node)
                 sizes = [*(tensor.shape[-1] for tensor in heads if tensor is not None)]
                 sizes += [] if mask is None else [*mask.shape]
                 if any(isinstance(size, torch.SymInt) for size in sizes):
@@ -65,7 +65,7 @@ def chooses_attention_by_size(graph: fx.GraphModule) -> bool:
     return False
 
 
-def _attended(node: fx.Node) -> list[torch.Tensor | None]:
+def _attention_inputs(node: fx.Node) -> list[torch.Tensor | None]:
     """The query, key, value and mask of a call; None for what it does not pass."""
     names = ("query", "key", "value", "attn_mask")
     passed = [*node.args[: len(names)], *map(node.kwargs.get, names[len(node.args) :])]

@@ -88,7 +88,7 @@ class DoublePrecision(TorchDispatchMode):  # type: ignore[no-untyped-call]
                 return run_under(self, operator, args, kwargs)
             result = operator(*args, **kwargs)
             for leaf in tree_leaves((args, kwargs, result)):
-                if _accompanied(leaf):
+                if _has_double(leaf):
                     self._put(leaf, leaf)
         self.skipped.add(str(operator))
         return result
@@ -99,7 +99,7 @@ class DoublePrecision(TorchDispatchMode):  # type: ignore[no-untyped-call]
         kwargs = kwargs or {}
         if isinstance(func, HigherOrderOperator):
             return self.run_higher_order(func, args, kwargs)
-        inputs = [leaf for leaf in tree_leaves((args, kwargs)) if _accompanied(leaf)]
+        inputs = [leaf for leaf in tree_leaves((args, kwargs)) if _has_double(leaf)]
         # Before the operator runs: it may write to its arguments.
         wide = {id(tensor): self._view(tensor) for tensor in inputs}
         written = arguments_written(func, args, kwargs)
@@ -107,7 +107,7 @@ class DoublePrecision(TorchDispatchMode):  # type: ignore[no-untyped-call]
         created = [
             leaf
             for leaf in tree_leaves(result)
-            if _accompanied(leaf) and id(leaf) not in wide and self._key(leaf) not in self._wide
+            if _has_double(leaf) and id(leaf) not in wide and self._key(leaf) not in self._wide
         ]
         if not created and not written:
             return result  # a view, or of integers
@@ -145,7 +145,7 @@ class DoublePrecision(TorchDispatchMode):  # type: ignore[no-untyped-call]
             self._put(output, wide * mask * scale)
             return
         for leaf in (*tree_leaves(result), *written):
-            if _accompanied(leaf):
+            if _has_double(leaf):
                 self._put(leaf, leaf)
 
     def _key(self, tensor: torch.Tensor) -> int:
@@ -153,7 +153,7 @@ class DoublePrecision(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     def _view(self, tensor: torch.Tensor) -> torch.Tensor | None:
         """The tensor in double precision, sharing memory with the copies of its views."""
-        if not _accompanied(tensor):
+        if not _has_double(tensor):
             return None
         key = self._key(tensor)
         if key not in self._wide:
@@ -215,7 +215,7 @@ def _gone(reference: StorageWeakRef) -> bool:
     return bool(reference.expired())  # type: ignore[no-untyped-call]
 
 
-def _accompanied(value: object) -> bool:
+def _has_double(value: object) -> bool:
     return (
         isinstance(value, torch.Tensor)
         and value.dtype in WIDER
@@ -247,7 +247,7 @@ def arguments_written(
     for argument in func._schema.arguments:
         if argument.alias_info is not None and argument.alias_info.is_write:
             leaves = tree_leaves(values[argument.name])
-            written += [leaf for leaf in leaves if _accompanied(leaf)]
+            written += [leaf for leaf in leaves if _has_double(leaf)]
     return written
 
 

@@ -120,7 +120,7 @@ _EXACT = {
 """They copy, select or compare values, or round them to whole numbers; without ``_`` at the end."""
 
 _INEXACT_OVERLOADS = {"decimals", "reduce", "value_reduce"}
-"""Of ``round`` and ``scatter``: they multiply or add."""
+"""Overloads of ``round`` and ``scatter`` that multiply or add."""
 
 
 def is_exact(

@@ -108,15 +108,15 @@ def own_folder() -> Path:
     """
     before = os.environ.get(_FOLDER)
     try:
-        torchs = Path(cache_dir())
+        torch_folder = Path(cache_dir())
     finally:
         # cache_dir() writes the folder it chose into the environment.
         if before is None:
             os.environ.pop(_FOLDER, None)
-    unasked = torchs == Path(default_cache_dir())
-    if unasked and not _is_this_users(torchs):
+    is_default = torch_folder == Path(default_cache_dir())
+    if is_default and not _is_this_users(torch_folder):
         return platformdirs.user_cache_path("compilescope", False) / "inductor"
-    return torchs / "compilescope"
+    return torch_folder / "compilescope"
 
 
 def _is_this_users(folder: Path) -> bool:

@@ -46,7 +46,7 @@ class Collected(NodesWithOrigins):
                 node.inputs = [prefix + name for name in node.inputs]
                 node.users = [prefix + name for name in node.users]
             self.append(node)
-            self.trails[node.name] = recorded_origins(fx_node)
+            self.node_origins[node.name] = recorded_origins(fx_node)
         for name, child in _graphs_in(graph):
             self._add(child, f"{prefix}{name}.")
 

@@ -47,7 +47,8 @@ class NodesWithOrigins(list[Node]):
         super().__init__()
         self.graphs: set[int] = set()
         """The graph's ids in torch while it was alive; several if copies print the same text."""
-        self.trails: dict[str, NodeOrigins] = {}
+        self.node_origins: dict[str, NodeOrigins] = {}
+        """Node name → its origins."""
 
 
 def recorded_origins(node: FxNode) -> NodeOrigins:

@@ -88,8 +88,8 @@ def remarks(variant: VariantReport) -> list[str]:
             if way.problem is None and not way.why
         )
     ]
-    whys = ((way.name, way.why) for way in variant.ways if way.problem is None)
-    lines += [f"Not measured: {names}. {why}" for names, why in _grouped(whys)]
+    reasons = ((way.name, way.why) for way in variant.ways if way.problem is None)
+    lines += [f"Not measured: {names}. {why}" for names, why in _grouped(reasons)]
     for way in variant.ways:
         if way.problem is not None:
             lines.append(f"{way.name} failed: {way.problem.what} {way.problem.why}".rstrip())

@@ -8,7 +8,7 @@ from ...analysis.text.region_anchors import blocks
 from ...report import Region
 
 _ALIGNED_KINDS = ("launch", "entry", "return")
-"""Without the kernels, which are folded."""
+"""The kinds of regions that are aligned: not kernels, which are folded."""
 
 
 class Chunk(NamedTuple):

@@ -30,7 +30,7 @@ class Table(NamedTuple):
 
     name: str
     columns: tuple[Column, ...]
-    """In their order."""
+    """The columns, from left to right."""
 
     @property
     def shown(self) -> list[Column]:

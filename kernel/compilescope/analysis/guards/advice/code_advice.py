@@ -106,31 +106,31 @@ def advise(
     by_code: dict[str, Advice] = {}
     # A guard that failed before led to a newer compilation, so that compilation's guard counts.
     fresh = [failed for failed in failures if failed[1] not in seen]
-    unmended: dict[str, Advice] = {}
+    insufficient: dict[str, Advice] = {}
     for reason, failure in fresh or failures:
         changes = others(failure)
         if marks := marks_together(failure, changes, became, adviser.before):
             by_code.setdefault(marks.code, marks)
             continue
-        advices = list(adviser.on(reason, failure))
-        if changes and not advices and failure.kind == "size":
+        suggested = list(adviser.on(reason, failure))
+        if changes and not suggested and failure.kind == "size":
             # What helps for a size of 1 helps only where no other size changed.
             sentence = other_guards(failure, changes)
-            unmended.setdefault(sentence, Advice(kind="other_guards", what=sentence))
-        for advice in advices:
+            insufficient.setdefault(sentence, Advice(kind="other_guards", what=sentence))
+        for advice in suggested:
             left = remaining(advice, changes, uses, settings)
             if advice.kind == "constant":
-                unmended.setdefault(advice.what, advice)
+                insufficient.setdefault(advice.what, advice)
             elif left:
                 sentence = other_guards(failure, left)
-                unmended.setdefault(sentence, Advice(kind="other_guards", what=sentence))
+                insufficient.setdefault(sentence, Advice(kind="other_guards", what=sentence))
             else:
                 by_code.setdefault(advice.code or advice.what, advice)
     if not by_code and failures:
         _, failure = (fresh or failures)[0]
         if normal := normal_recompile([failure, *others(failure)]):
             return [Advice(kind="normal", what=normal)]
-        return [*unmended.values(), run_in_eager()]
+        return [*insufficient.values(), run_in_eager()]
     return list(by_code.values())
 
 

@@ -21,7 +21,7 @@ class _Use(NamedTuple):
     sizes: dict[Name, float]
     """The buffers that the launch gets."""
     read: list[Name]
-    """Those that hold values before it."""
+    """The buffers that it reads: they hold values before it."""
 
 
 def cached_launches(

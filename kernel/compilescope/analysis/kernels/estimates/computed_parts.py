@@ -46,7 +46,7 @@ class _Launch:
     call: str
     """Its text in the wrapper."""
     accesses: list[Access] | None
-    """None if they cannot be read."""
+    """Its accesses to buffers; None if its text cannot be parsed."""
 
     @property
     def reduces(self) -> bool:

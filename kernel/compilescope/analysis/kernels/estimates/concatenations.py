@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 
 def own_inputs(
-    owners: Sequence[str], homes: Sequence[frozenset[str]], inside: frozenset[str]
+    owners: Sequence[str], groups: Sequence[frozenset[str]], inside: frozenset[str]
 ) -> list[bool] | None:
     """Which inputs of a concatenation a kernel copies to its buffer.
 
@@ -14,7 +14,7 @@ def own_inputs(
     ----------
     owners
         The nodes that compute the inputs.
-    homes
+    groups
         The nodes of each kernel that torch names for the concatenation.
     inside
         The nodes of the kernel in question.
@@ -25,10 +25,10 @@ def own_inputs(
         For each input; None if it is unknown which kernel copies one. A kernel that computes an
         input copies it, and a kernel that computes none copies the rest.
     """
-    others = [home for home in homes if home.isdisjoint(owners)]
+    others = [group for group in groups if group.isdisjoint(owners)]
     own = []
     for owner in owners:
-        copying = [home for home in homes if owner in home] or others
+        copying = [group for group in groups if owner in group] or others
         if len(copying) != 1:
             return None
         own.append(inside <= copying[0])

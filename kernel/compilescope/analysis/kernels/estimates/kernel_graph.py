@@ -40,7 +40,7 @@ class KernelGraph:
             for kernel in self.kernels
             if kernel.language == "extern"
             for launch in kernel.launches
-            for name in self._unhomed.by_library(self.named(launch.key), kernel.name)
+            for name in self._ungrouped.by_library(self.named(launch.key), kernel.name)
         )
 
     def named(self, key: str) -> list[str]:
@@ -51,22 +51,22 @@ class KernelGraph:
         """
         named = self._named.get(key)
         if named is None:
-            names = [name for name in self.groups.get(key, ()) if name in self._unhomed.nodes]
+            names = [name for name in self.groups.get(key, ()) if name in self._ungrouped.nodes]
             depth = max((name.count(".") for name in names), default=0)
             named = self._named[key] = [name for name in names if name.count(".") == depth]
         return named
 
     def called(self, key: str, kernel: str) -> list[str]:
         """The node that a launch of a library function computes."""
-        return self._unhomed.called(self.named(key), kernel)
+        return self._ungrouped.called(self.named(key), kernel)
 
     def node(self, name: str) -> Node:
         """One of its nodes."""
-        return self._unhomed.nodes[name]
+        return self._ungrouped.nodes[name]
 
     def is_view(self, name: str) -> bool:
         """Whether a value is a view of an existing one; False if it has no such node."""
-        return name in self._unhomed.nodes and self._unhomed.is_view(self.node(name))
+        return name in self._ungrouped.nodes and self._ungrouped.is_view(self.node(name))
 
     def traffic(self) -> Traffic:
         """What its launches read, write and compute."""
@@ -98,5 +98,6 @@ class KernelGraph:
         return {}
 
     @functools.cached_property
-    def _unhomed(self) -> Traffic:
+    def _ungrouped(self) -> Traffic:
+        """The traffic of the nodes without launches, for what only depends on the nodes."""
         return Traffic(self.nodes, (), self.hints, self.facts)

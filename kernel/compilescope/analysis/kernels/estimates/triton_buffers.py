@@ -43,7 +43,7 @@ class Access:
     """As the wrapper names it; empty for an input."""
     dtype: str
     elements: int | None = 0
-    """None if unknown."""
+    """How many elements it accesses; None if unknown."""
     read: bool = False
     written: bool = False
 

@@ -75,10 +75,11 @@ class Traffic:
         self.facts = facts
         self.used: dict[str, int] = {}
         self.groups = [frozenset(group) for group in groups]
-        self.homes: dict[str, list[frozenset[str]]] = {}
+        self.groups_of: dict[str, list[frozenset[str]]] = {}
+        """Node name → the groups that compute it."""
         for group in self.groups:
             for name in group:
-                self.homes.setdefault(name, []).append(group)
+                self.groups_of.setdefault(name, []).append(group)
 
     def by_library(self, names: Iterable[str], kernel: str) -> list[str]:
         """Of the nodes in a library call's name, those that calls of this library function compute.
@@ -187,11 +188,11 @@ class Traffic:
 
     def _own_parts(self, node: Node, inside: frozenset[str]) -> list[bool] | None:
         """Of the inputs of a concatenation, those that a kernel copies; None if it is not split."""
-        homes = self.homes.get(node.name, [])
-        if operator_name(node.target) != "cat" or len(homes) < 2 or node.name not in self.stored:
+        groups = self.groups_of.get(node.name, [])
+        if operator_name(node.target) != "cat" or len(groups) < 2 or node.name not in self.stored:
             return None
         owners = [self._shown(used).name for used in self._arguments(node)]
-        return own_inputs(owners, homes, inside)
+        return own_inputs(owners, groups, inside)
 
     def _add_parts(
         self,
@@ -442,8 +443,8 @@ class Traffic:
             elif name not in inside and self._is_written_by(node, user):
                 return True
             elif name not in inside or name in self.updated:
-                homes = self.homes.get(name)
-                if not homes or any(node.name not in home for home in homes):
+                groups = self.groups_of.get(name)
+                if not groups or any(node.name not in group for group in groups):
                     return True
         return False
 

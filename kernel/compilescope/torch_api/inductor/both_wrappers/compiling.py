@@ -53,16 +53,16 @@ class InterceptedGraph(NamedTuple):
     compile_id: str
     kind: Kind
     key: str
-    """The same in another process, for the same code; empty if torch does not cache it."""
+    """Equal in all processes for the same code; empty if torch does not cache the graph."""
     packed: Packed | None
-    """None where torch had it in its caches."""
+    """The pickled graph; None if torch loaded it from its caches."""
     has_cuda_graphs: bool
     has_collectives: bool
     """Whether it communicates with other ranks."""
     seconds: float
-    """What Inductor took; where torch had it in its caches, what that took."""
+    """How long Inductor took to compile it, or torch to load it from its caches (s)."""
     traits: Traits | None
-    """None where torch had it in its caches."""
+    """Its traits; None if torch loaded it from its caches."""
 
 
 def register(name: str, backend: Callable[..., Any]) -> None:

@@ -23,9 +23,9 @@ class Module(NamedTuple):
     source: str
     path: str
     code: bytes
-    """As ``marshal`` writes it."""
+    """The compiled code, as ``marshal`` writes it."""
     python: bytes
-    """Which Python reads that."""
+    """The version of Python that can read `code`."""
 
 
 _module: ContextVar[Module | None] = ContextVar("compilescope_tiers_module", default=None)

@@ -40,7 +40,7 @@ class RepeatedKernels:
     def __init__(self) -> None:
         self._kernels: dict[_Nodes, _Kernel] = {}
         self._nodes: _Nodes | None = None
-        """Those whose kernel is being generated."""
+        """The nodes whose kernel is being generated."""
         self._repeats = False
 
     @contextmanager
