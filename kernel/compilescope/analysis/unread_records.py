@@ -9,6 +9,7 @@ import msgspec
 
 from ..capture.records import Record
 from ..report import Compilation, Language, RawEvent
+from ..torch_api.trace.artifact_names import GUARDS
 from .graphs.stages import STAGE_OF
 
 _READ = {
@@ -28,7 +29,6 @@ _GRAPHS = {
     "after_post_grad_graph",
 }
 _CODE = "inductor_output_code"
-_GUARDS = "dynamo_cpp_guards_str"
 _PYTHON = ("graph", "code", "runnable", "exported_program", "export")
 
 
@@ -50,7 +50,7 @@ def unread(
     if compilation.code.aot is not None:
         shown.add(compilation.code.aot)
     read = {id(record) for record in final if record.name == _CODE}
-    guards = [record for record in records if record.name == _GUARDS and record.payload]
+    guards = [record for record in records if record.name == GUARDS and record.payload]
     read |= {id(record) for record in guards[-1:]}
     events: dict[str, RawEvent] = {}
     for record in records:

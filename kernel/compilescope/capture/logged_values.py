@@ -61,6 +61,15 @@ def decoded(text: str) -> Any:
     return value
 
 
+def json_object(text: str | None) -> dict[str, Any]:
+    """A JSON object that torch logged; empty if it logged something else."""
+    try:
+        value = decoded(text or "{}")
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
 def compile_time_s(*metrics: Mapping[str, object]) -> float | None:
     """The compile time of a forward and of its backward, which torch compiles when it runs.
 

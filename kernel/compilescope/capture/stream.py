@@ -20,7 +20,8 @@ from .records import Record
 from .renumber import renamed, without_autograd
 
 _OWNER = re.compile(r'"compile_id": "(\d+/\d+)"')
-_BEGINNINGS = ("dynamo_start", "recompile_reasons", "compilation_metrics")
+BEGINNINGS = ("dynamo_start", "recompile_reasons", "compilation_metrics")
+"""Records that torch logs on the thread, and below the call, that a compilation is for."""
 _SETTLED_S = 1.0
 
 
@@ -134,7 +135,7 @@ class Stream:
                 self.loose.append(record)
             return
         group = self._find(torch_id)
-        begins = record.name in _BEGINNINGS and not (record.attempt and not origin)
+        begins = record.name in BEGINNINGS and not (record.attempt and not origin)
         if group is not None and group.done:
             if record.event == "chromium_event":
                 if group.ended:

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..analysis.kernels.rates import rate_of
-from ..analysis.wrapper.launches import Artifact, Meaning, codes_of, nodes_of
-from ..report import Code, Compilation, Language, Launch, LaunchTime, Peaks
+from ..analysis.wrapper.launches import Meaning, codes_of, nodes_of
+from ..report import Code, Compilation, Language, Launch, LaunchTime, Peaks, WrapperLanguage
 from .kernel_times import Site, Times
 
 _IN_KERNEL = "The profiler's range within the kernel"
@@ -39,7 +39,7 @@ def source_of(code: Code) -> tuple[str | None, str | None]:
 
 
 def graphs_of(
-    built: Sequence[Compilation], reported: Sequence[Compilation], artifact: Artifact
+    built: Sequence[Compilation], reported: Sequence[Compilation], artifact: WrapperLanguage
 ) -> list[Graph]:
     """The graphs that were built for timing, with the report's launches in them."""
     by_id = {compilation.id: compilation for compilation in reported}
@@ -77,7 +77,7 @@ def graphs_of(
     return graphs
 
 
-def _launches(code: Code, artifact: Artifact) -> list[tuple[str, str]]:
+def _launches(code: Code, artifact: WrapperLanguage) -> list[tuple[str, str]]:
     """Keys and kernels, in the order of the lines."""
     return [
         (region.key, region.kernel or "")
@@ -86,12 +86,12 @@ def _launches(code: Code, artifact: Artifact) -> list[tuple[str, str]]:
     ]
 
 
-def _name(code: Code, artifact: Artifact) -> str:
+def _name(code: Code, artifact: WrapperLanguage) -> str:
     """The direction with the number of the graph, as in keys."""
     return next((key.split(":")[1] for key, _ in _launches(code, artifact)), "")
 
 
-def _partners(built: Code, reported: Code, artifact: Artifact) -> dict[str, str]:
+def _partners(built: Code, reported: Code, artifact: WrapperLanguage) -> dict[str, str]:
     built_launches, reported_launches = _launches(built, artifact), _launches(reported, artifact)
     names, other_names = (
         [name for _, name in built_launches],

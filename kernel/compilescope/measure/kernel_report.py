@@ -12,8 +12,8 @@ from ..analysis.figures.counts import control_flow
 from ..analysis.kernels.estimates.cache_reuse import cached_launches
 from ..analysis.kernels.kernels import NOT_LAUNCHED
 from ..analysis.kernels.launch_times import add_launch_times
-from ..analysis.wrapper.launches import Artifact, groups_of, meaning_of, nodes_of
-from ..report import Kernel, Launch, Peaks, VariantReport
+from ..analysis.wrapper.launches import groups_of, meaning_of, nodes_of
+from ..report import Kernel, Launch, Peaks, VariantReport, WrapperLanguage
 from ..torch_api.kernels.profiler_events import GraphRun
 from ..torch_api.process.float32_precision import rounds_float32
 from . import kernel_times
@@ -53,7 +53,7 @@ class BuildMeasurements:
     """Settings of the build besides the variant's; may be empty."""
 
 
-def artifact_of(report: VariantReport) -> Artifact:
+def artifact_of(report: VariantReport) -> WrapperLanguage:
     """The wrapper that contains a variant's launches."""
     return "cpp" if report.requested.cpp_wrapper else "python"
 
@@ -183,7 +183,7 @@ def _put(
                 kernel.absent["time"] = why[0] if why else NOT_LAUNCHED
 
 
-def _launches_of(kernel: Kernel, artifact: Artifact) -> list[Launch]:
+def _launches_of(kernel: Kernel, artifact: WrapperLanguage) -> list[Launch]:
     """The variant's launches: a kernel lists those of the other wrapper too."""
     return [launch for launch in kernel.launches if launch.artifact == artifact]
 

@@ -11,7 +11,7 @@ from ..report import Problem
 from .lazy_trace import ProcessLog
 from .outlines import Events, Text
 
-_SCHEDULE = "inductor_collective_schedule"
+SCHEDULE = "inductor_collective_schedule"
 _CODE = "inductor_output_code"
 _CALL = re.compile(
     r"(?m)^(?!\s*(?:#|//)).*?(?:"
@@ -83,7 +83,7 @@ def _pairs(events: Events) -> Iterator[tuple[Text, Text]]:
     for text in events.texts:
         if text.name == _CODE:
             code = text
-        elif text.name == _SCHEDULE and code is not None:
+        elif text.name == SCHEDULE and code is not None:
             yield text, code
             code = None
 

@@ -31,6 +31,7 @@ from ..capture.parse_log import (
 from ..capture.record_heads import ARTIFACT_NAME, FEW_HEADS, Block, Blocks, Head, decode_head
 from ..capture.records import NO_COMPILE_ID, Record
 from ..report import Break, Compilation, Environment, Guard, Problem, SourceLine
+from ..torch_api.trace.artifact_names import GUARDS
 from .unique_compile_ids import UniqueCompileIds
 
 REDUCED = (
@@ -50,8 +51,6 @@ _OUTLINED = {
     "dynamo_error",
 }
 """The records that an outline is made of, besides those of caches."""
-_GUARDS = "dynamo_cpp_guards_str"
-"""Read of recompiles alone, as the symbols are: both have new values that reasons may lack."""
 _BEGIN_INDUCTOR = {"fx_graph_runnable", "before_post_grad_graph"}
 """The first records of Inductor. After those of a forward they are a backward's."""
 _OF_PROCESS = {"torch_version", "fx_graph_runnable"}
@@ -167,7 +166,7 @@ class Events(msgspec.Struct):
         """Read the guards of a recompile on what its reasons name, if these lack new values."""
         from .new_values import guards_of_failed, need_guards  # recompiles are few
 
-        self.names.add(_GUARDS)
+        self.names.add(GUARDS)
         logged = [record.payload for record in self.records if record.name == "recompile_reasons"]
         reasons = [text for text in logged if text]
         self.guards = guards_of_failed(read(), reasons) if need_guards(reasons) else []
@@ -351,7 +350,8 @@ class Outlines:
                 events.texts.append(Text(kind.name, head.has_payload, offset))
             if kind.name in _BEGIN_INDUCTOR and events.is_done:
                 events.in_backward = True
-        if kind.name == _GUARDS:
+        if kind.name == GUARDS:
+            # As symbols: only of recompiles, because the reasons may lack the new values.
             if events is not None and events.is_recompile:
                 events.add_guards(lambda: _text_of(block, end))
             return
@@ -457,7 +457,7 @@ def _outline(events: Events, frame: SourceLine | None, shift_s: float) -> Compil
             from .new_values import add_failures
 
             compilation.recompile = parse_recompile(record.payload, files_of(records))
-            are_logged = _GUARDS in events.names
+            are_logged = GUARDS in events.names
             add_failures(compilation, records, events.guards, are_logged=are_logged)
             add_causes(compilation)
         elif record.event == "artifact" and name not in _OUTLINED:

@@ -15,6 +15,7 @@ from ..capture.records import NO_COMPILE_ID
 from ..report import Problem
 from ..report.subjects.traces import DivergenceKind, RankComparison, RankDivergence, RankTime
 from ..report.units import duration
+from .collectives import SCHEDULE
 from .lazy_trace import ProcessLog, Trace
 from .outlines import Text
 
@@ -29,7 +30,6 @@ GRAPH_TEXTS = {
     "inductor_output_code": "the generated code",
 }
 """The texts that are compared, in torch's order: each is derived from the one before."""
-_SCHEDULE = "inductor_collective_schedule"
 _TENSORS = "inductor_runtime_and_tensor_meta"
 _EXECUTED = "graph_execution"
 _DEVICE = re.compile(r"\b(?:cuda|xpu|hpu):\d+\b")
@@ -167,7 +167,7 @@ def _of_compilation(compile_id: str, ranks: Sequence[_Rank]) -> Iterator[RankDiv
     yield from _differing("compilations", "the function", compile_id, ranks, _frame)
     yield from _graphs(compile_id, ranks)
     yield from _differing("cache", "the caches' answers", compile_id, ranks, _caches)
-    yield from _listed("collectives", "collective", compile_id, ranks, _SCHEDULE, _schedule)
+    yield from _listed("collectives", "collective", compile_id, ranks, SCHEDULE, _schedule)
     yield from _listed("tensors", "the output of operation", compile_id, ranks, _TENSORS, _tensors)
     yield from _differing("runtimes", "the estimated runtime", compile_id, ranks, _runtime)
     yield from _listed("execution", "graph executed", compile_id, ranks, _EXECUTED, _executed)

@@ -22,6 +22,7 @@ from ..report.subjects.traces import (
     TimeChange,
     TraceDifference,
 )
+from ..torch_api.trace.artifact_names import GUARDS
 from .lazy_trace import ProcessLog, Trace
 from .outlines import Events
 from .rank_divergence import GRAPH_TEXTS
@@ -36,7 +37,6 @@ _COMMENT = re.compile(r"^[^\S\n]*#.*\n?|(?<!\s)[^\S\n]+# .*$", re.M)
 """Comments name files and lines, which move with every edit above them."""
 _COMPILE_ID = re.compile(r"^(?:!\d+/)?\d+/\d+: ", re.M)
 """The prefix of a recompile's reason: the compilation whose guard failed."""
-_GUARDS = "dynamo_cpp_guards_str"
 _TEXTS = RankTexts("")
 
 
@@ -256,7 +256,7 @@ def _compare_texts(change: CompilationChange, pair: _Pair) -> bool:
 
     Returns whether it does, or the guards do.
     """
-    for name, title in {**GRAPH_TEXTS, _GUARDS: ""}.items():
+    for name, title in {**GRAPH_TEXTS, GUARDS: ""}.items():
         texts_by_side = [[text for text in side.events.texts if text.name == name] for side in pair]
         if [text.checksum for text in texts_by_side[0]] == [
             text.checksum for text in texts_by_side[1]

@@ -17,7 +17,6 @@ from .compilation.code import ANCHOR_WEIGHTS as ANCHOR_WEIGHTS
 from .compilation.code import RESOURCE_UNITS as RESOURCE_UNITS
 from .compilation.code import RESOURCES as RESOURCES
 from .compilation.code import Code as Code
-from .compilation.code import Direction as Direction
 from .compilation.code import Kernel as Kernel
 from .compilation.code import Language as Language
 from .compilation.code import Launch as Launch
@@ -40,6 +39,8 @@ from .compilation.guards import GuardManager as GuardManager
 from .compilation.guards import Recompile as Recompile
 from .compilation.guards import RecompileCause as RecompileCause
 from .compilation.parts import WRAPPERS as WRAPPERS
+from .compilation.parts import Direction as Direction
+from .compilation.parts import WrapperLanguage as WrapperLanguage
 from .compilation.phases import FIRST_CALL_PARTS as FIRST_CALL_PARTS
 from .compilation.phases import PHASE_KINDS as PHASE_KINDS
 from .compilation.phases import KindTime as KindTime

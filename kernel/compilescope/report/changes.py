@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from .compilation.parts import Direction
 from .problem import Struct
 
 
@@ -21,7 +22,7 @@ class KernelChange(Struct):
     why: str = ""
     compilation: str = ""
     baseline_compilation: str = ""
-    direction: Literal["inference", "forward", "backward"] = "inference"
+    direction: Direction = "inference"
     language: str = ""
     """As `Kernel.language`."""
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from .compilation.parts import Direction
 from .devices import Device
 from .problem import SourceLine, Struct
 
@@ -53,7 +54,7 @@ class Decision(Struct):
     """The rule, in a sentence."""
     instead: str = ""
     """How the device itself would decide."""
-    direction: Literal["inference", "forward", "backward"] = "inference"
+    direction: Direction = "inference"
     nodes: list[str] = []
     """The names of its nodes in the post-grad graph."""
     kernel: str = ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, Literal
 
+from .compilation.parts import Direction
 from .problem import Problem, Struct
 from .provided_functions import renderers
 from .units import duration
@@ -103,7 +104,7 @@ class GraphTiers(Struct):
 
     compilation: str
     """torch's compile id: ``0/0``."""
-    kind: Literal["inference", "forward", "backward"]
+    kind: Direction
     """Whether the graph is for inference, or is the forward or backward of training."""
     serving: TierName
     """The tier that the next call uses."""

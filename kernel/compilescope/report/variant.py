@@ -11,6 +11,9 @@ import msgspec
 
 from .problem import SourceLine, Struct
 
+CUDA_GRAPH_MODES = ("reduce-overhead", "max-autotune")
+"""The modes that record CUDA graphs."""
+
 
 class Variant(msgspec.Struct, frozen=True, kw_only=True):
     """One setting of ``torch.compile``'s switches.

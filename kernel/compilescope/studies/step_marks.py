@@ -12,9 +12,8 @@ from collections.abc import Sequence
 import msgspec
 
 from ..analysis.wrapper.regions import scan, to_regions
-from ..analysis.wrapper.step_kinds import Artifact
 from ..analysis.wrapper.steps import starts_inside, steps_of
-from ..report import Step
+from ..report import Step, WrapperLanguage
 from ..torch_api.inductor.wrappers import marked_wrappers
 
 CALIBRATING = 4
@@ -34,7 +33,7 @@ class MarkedText(msgspec.Struct, kw_only=True):
     """Number of a mark → the place of its step in ``steps``; None for those that tell the cost."""
 
 
-def marked(text: str, artifact: Artifact) -> MarkedText | None:
+def marked(text: str, artifact: WrapperLanguage) -> MarkedText | None:
     """Inserts marks into a wrapper; None where it has no function to put them into."""
     regions = to_regions(scan(text, artifact), "inference")
     steps = steps_of(text, artifact, regions)
@@ -73,7 +72,7 @@ def marked(text: str, artifact: Artifact) -> MarkedText | None:
     return MarkedText(text="\n".join(marked_lines), steps=steps, slots=slots)
 
 
-def _mark(lines: Sequence[str], line: int, slot: int, artifact: Artifact) -> str:
+def _mark(lines: Sequence[str], line: int, slot: int, artifact: WrapperLanguage) -> str:
     """A mark, indented as a line is."""
     text = lines[line - 1]
     indent = text[: len(text) - len(text.lstrip())]

@@ -12,13 +12,12 @@ import torch
 
 from ..analysis.wrapper.launches import artifact_of, codes_of
 from ..analysis.wrapper.split import split
-from ..analysis.wrapper.step_kinds import Artifact
 from ..builds.build import Built
 from ..builds.comparison.call_result import outcome_of
 from ..isolation.muted_output import quiet
 from ..measure.garbage_collection import gc_disabled
 from ..measure.steps import StepTimes, step_times, take_rounds
-from ..report import Compilation, Step, Steps, sum_kinds
+from ..report import Compilation, Step, Steps, WrapperLanguage, sum_kinds
 from ..torch_api.dynamo.compiled_graphs import KeptGraph
 from ..torch_api.inductor.wrappers.marked_wrappers import (
     MarkedWrapper,
@@ -48,7 +47,7 @@ STEPS_DISAGREE = (
     "of each clock read, {mark:.0f} ns, is subtracted; its effect on neighboring steps is not. "
     "A loop's steps count once."
 )
-HOW: dict[Artifact, str] = {
+HOW: dict[WrapperLanguage, str] = {
     "python": "The clock is read before each step, in a copy of the wrapper; the median of "
     "{rounds} calls, less {mark:.0f} ns for reading the clock.",
     "cpp": "The clock is read before each step, in a wrapper that was built to do so; the median "
@@ -178,7 +177,9 @@ def _leave(steps: Steps, why: str) -> None:
     steps.whole_us, steps.sum_us, steps.agrees, steps.why = None, None, True, why
 
 
-def _marked_of(graph: KeptGraph, artifact: Artifact) -> tuple[MarkedText, MarkedWrapper] | None:
+def _marked_of(
+    graph: KeptGraph, artifact: WrapperLanguage
+) -> tuple[MarkedText, MarkedWrapper] | None:
     """A graph's wrapper that can note its steps."""
     source = str(graph.graph.source_code)
     cuts = split(source).cuts
@@ -238,7 +239,7 @@ def _fill(steps: Steps, times: StepTimes, on_gpu: bool) -> None:
     steps.why = " ".join(why)
 
 
-def _remarks(artifact: Artifact, step: Step, is_last: bool, on_gpu: bool) -> list[str]:
+def _remarks(artifact: WrapperLanguage, step: Step, is_last: bool, on_gpu: bool) -> list[str]:
     result = []
     if step.kind == "launch":
         result.append(ON_GPU if on_gpu else ON_CPU)
@@ -250,7 +251,7 @@ def _remarks(artifact: Artifact, step: Step, is_last: bool, on_gpu: bool) -> lis
 
 
 def _places(
-    built: Sequence[Compilation], graphs: Sequence[KeptGraph], artifact: Artifact
+    built: Sequence[Compilation], graphs: Sequence[KeptGraph], artifact: WrapperLanguage
 ) -> dict[int, tuple[str, str, int]]:
     """Place of a graph → its compilation's id, its direction and its number in that direction.
 
@@ -274,7 +275,7 @@ def _places(
     return places
 
 
-def _numbered(compilation: Compilation, artifact: Artifact) -> Iterator[tuple[int, Steps]]:
+def _numbered(compilation: Compilation, artifact: WrapperLanguage) -> Iterator[tuple[int, Steps]]:
     """A compilation's steps with the number of their graph in its direction."""
     seen: dict[str, int] = {}
     for steps in compilation.steps:

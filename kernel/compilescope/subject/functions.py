@@ -75,18 +75,19 @@ def _named(function: types.FunctionType) -> Iterator[Any]:
     wrapped = function.__dict__.get("__wrapped__")
     if callable(wrapped):
         yield wrapped
-    for code in _codes(function.__code__):
+    for code in nested_codes(function.__code__):
         for name in code.co_names:
             value = function.__globals__.get(name)
             if isinstance(value, (types.FunctionType, torch.nn.Module)):
                 yield value
 
 
-def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
+def nested_codes(code: types.CodeType) -> Iterator[types.CodeType]:
+    """A code object, and those of the functions and classes that it defines."""
     yield code
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
-            yield from _codes(constant)
+            yield from nested_codes(constant)
 
 
 def _methods(owner: type) -> Iterator[types.FunctionType]:

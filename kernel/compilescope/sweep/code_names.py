@@ -5,7 +5,8 @@ from __future__ import annotations
 import dis
 import itertools
 import types
-from collections.abc import Iterator
+
+from ..subject.functions import nested_codes
 
 _NAMES = frozenset({"LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF"})
 _NAMES |= {"LOAD_FROM_DICT_OR_GLOBALS", "LOAD_FROM_DICT_OR_DEREF"}
@@ -22,7 +23,7 @@ def chains(code: types.CodeType) -> set[Chain]:
     Names of enclosing functions are among them.
     """
     read: set[Chain] = set()
-    for each in _codes(code):
+    for each in nested_codes(code):
         instructions = _instructions(each)
         for at, instruction in enumerate(instructions):
             if instruction.opname not in _NAMES:
@@ -44,7 +45,7 @@ def imported_packages(code: types.CodeType, package: str) -> set[str]:
         That of the code, which relative imports are from.
     """
     packages = set()
-    for each in _codes(code):
+    for each in nested_codes(code):
         instructions = _instructions(each)
         for at, instruction in enumerate(instructions):
             if instruction.opname == "IMPORT_NAME":
@@ -57,10 +58,3 @@ def imported_packages(code: types.CodeType, package: str) -> set[str]:
 
 def _instructions(code: types.CodeType) -> list[dis.Instruction]:
     return [each for each in dis.get_instructions(code) if each.opname not in _IGNORED]
-
-
-def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
-    yield code
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            yield from _codes(constant)

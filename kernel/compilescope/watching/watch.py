@@ -17,7 +17,7 @@ from collections.abc import Callable
 
 from ..analysis.figures.watch_words import watch_counts
 from ..analysis.problems.compile_failures import RaisedError
-from ..capture.stream import name_of
+from ..capture.stream import BEGINNINGS, name_of
 from ..report import AS_WRITTEN, Report, SourceLine, Subject, VariantReport
 from ..report.argument_checks import check_number
 from ..report.subjects.watching import WatchState
@@ -36,9 +36,6 @@ from .origin import current_origin
 
 MEMORY_MB = 256.0
 """The default memory limit of a watch."""
-
-_ORIGIN_EVENTS = ("dynamo_start", "recompile_reasons", "compilation_metrics")
-"""Records that torch logs on the thread, and below the call, that a compilation is for."""
 
 _END_EVENTS = ("compilation_metrics", "bwd_compilation_metrics")
 _TICK_S = 0.25
@@ -233,7 +230,7 @@ class Watch:
             self._watch_log.stream.put(event)
             return
         name = name_of(event.metadata)
-        self._watch_log.stream.put(event, current_origin() if name in _ORIGIN_EVENTS else None)
+        self._watch_log.stream.put(event, current_origin() if name in BEGINNINGS else None)
         if name in _END_EVENTS or name == "dynamo_start":
             self._news.set()
 

@@ -7,12 +7,11 @@ from collections.abc import Hashable, Sequence
 import msgspec
 
 from ...report import VariantReport
-from ...report.variant import CUDA_GRAPHS, Variant
+from ...report.variant import CUDA_GRAPH_MODES, CUDA_GRAPHS, Variant
 from ..text.wrapper_marks import without_number
 from ..wrapper.launches import codes_of
 from .kernels import kernel_changes
 
-_RECORDING = ("reduce-overhead", "max-autotune")
 """Modes that request CUDA graphs, which are no part of the code."""
 
 
@@ -63,7 +62,7 @@ def _cuda_graphs(variant: VariantReport) -> str:
     effects = [setting.actual for setting in variant.effective if setting.setting == CUDA_GRAPHS]
     if effects:
         return effects[0]
-    return "unknown" if variant.requested.mode in _RECORDING else "off"
+    return "unknown" if variant.requested.mode in CUDA_GRAPH_MODES else "off"
 
 
 def _same_kernels(variant: VariantReport, other: VariantReport) -> bool:

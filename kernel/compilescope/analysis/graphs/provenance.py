@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ...capture.logged_values import decoded
+from ...capture.logged_values import json_object
 from ...report import Graph, Node, SourceLine
 from ..text.stacks import read_stack
 from ..text.wrapper_marks import Comments, Mark
@@ -36,7 +36,7 @@ class Provenance:
         self.earlier = {node.name: node for node in earlier}
         self.mapping = read_mapping(mapping, "cppCodeToPost")
         self.pre_to_post = read_mapping(mapping, "preToPost")
-        self.stacks = _lists(_json(stacks))
+        self.stacks = _lists(json_object(stacks))
         self._is_backward = any(name.startswith("tangents_") for name in self.nodes)
         places = {node.name: place for place, node in enumerate(earlier)}
         self._places: dict[str, int] = {}
@@ -168,20 +168,11 @@ def read_mapping(text: str | None, name: str) -> dict[str, list[str]]:
     name
         ``preToPost``, ``postToPre``, ``cppCodeToPost`` or ``postToCppCode``.
     """
-    return _lists(_json(text).get(name))
+    return _lists(json_object(text).get(name))
 
 
 def _short(target: str) -> str:
     return target.removeprefix("torch.ops.")
-
-
-def _json(text: str | None) -> dict[str, object]:
-    """A JSON object; empty if torch wrote something else."""
-    try:
-        value = decoded(text or "{}")
-    except ValueError:
-        return {}
-    return value if isinstance(value, dict) else {}
 
 
 def _lists(value: object) -> dict[str, list[str]]:

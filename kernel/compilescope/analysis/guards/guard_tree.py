@@ -156,7 +156,7 @@ def _manager(kind: str, rest: str, parent: int | None, role: str) -> GuardManage
         head = rest
     head, name, value_type = head.rpartition(", type=")
     if name:
-        manager.value_type = _type_name(value_type)
+        manager.value_type = type_name(value_type)
     else:
         head = head or value_type
     source, name, accessor = head.partition(", accessed_by=")
@@ -166,7 +166,8 @@ def _manager(kind: str, rest: str, parent: int | None, role: str) -> GuardManage
     return manager
 
 
-def _type_name(text: str) -> str:
+def type_name(text: str) -> str:
+    """A type's name without ``<class '…'>``; other text stays as it is."""
     return text[8:-2] if text.startswith("<class '") and text.endswith("'>") else text
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from ...report import Compilation, Descriptor, Kernel
 from ..text.brackets import closing, split_list
 from ..text.cpp_numbers import SUFFIX, without_suffixes
+from ..text.triton_source import SIGNATURE
 from ..wrapper.launches import codes_of
 from ..wrapper.size_checks import size_checks
 
@@ -21,7 +22,6 @@ _CREATORS = frozenset(
     )
 )
 _HINTS = ("tensor_descriptor", "tensordesc<", "nvTmaDesc", "_tensormap_create")
-_SIGNATURE = re.compile(r"'signature': \{([^{}]*)\}")
 _CONSTANTS = re.compile(r"'(?:constants|config_args)': \{([^{}]*)\}")
 _ITEM = re.compile(r"'(\w+)':\s*('[^']*'|[\w.+-]+)")
 _HOST = re.compile(r"tensordesc<(\w+)\[([^\]]*)\]")
@@ -73,7 +73,7 @@ def find_descriptors(kernel: Kernel, wrappers: Sequence[str]) -> list[Descriptor
     except SyntaxError:
         kernel.absent["descriptors"] = "Its source could not be read as Python."
         return []
-    match = _SIGNATURE.search(kernel.source)
+    match = SIGNATURE.search(kernel.source)
     signature = {name: kind.strip("'") for name, kind in _ITEM.findall(match[1] if match else "")}
     launches = list(_launched(kernel, wrappers))
     passed = _common_arguments(signature, [arguments for _, _, arguments in launches])

@@ -6,12 +6,9 @@ import re
 
 from ..text.brackets import closing, split_list
 from ..text.cpp_numbers import without_suffixes
+from ..text.triton_source import ARGUMENT, NUMEL, SIGNATURE
 
-SIGNATURE = re.compile(r"'signature': \{([^{}]*)\}")
-"""The types of a Triton kernel's parameters."""
 GRID_TYPE = re.compile(r"'grid_type': '(\w+)'")
-_ARGUMENT = re.compile(r"'(\w+)':\s*'([^']*)'")
-_NUMEL = re.compile(r"^\s+(\w*numel) = (\d+)$", re.M)
 _CALL = re.compile(r"[\w.]+\(")
 LOOP = re.compile(
     r"(?P<indent> *)for\s*\(\s*int64_t (?P<name>\w+)=.*?; ?\w+<(?P<end>.*?); ?"
@@ -49,7 +46,7 @@ def grid_of(language: str, source: str, launch: str) -> str:
 
 
 def _triton(source: str, launch: str) -> str:
-    numels = dict(_NUMEL.findall(source))
+    numels = dict(NUMEL.findall(source))
     call = _CALL.search(launch)
     if call:
         start = call.end() - 1
@@ -65,7 +62,7 @@ def _triton(source: str, launch: str) -> str:
 def signature_of(source: str) -> list[tuple[str, str]]:
     """The parameters that a wrapper passes to a Triton kernel, with their types."""
     signature = SIGNATURE.search(source)
-    arguments = _ARGUMENT.findall(signature.group(1)) if signature else []
+    arguments = ARGUMENT.findall(signature.group(1)) if signature else []
     # The wrapper does not pass block sizes.
     return [(name, kind) for name, kind in arguments if not name.isupper()]
 

@@ -9,7 +9,7 @@ from ...report import Region
 from ..text.brackets import closing, depth, split_list
 from ..text.cpp_numbers import without_suffixes
 from ..wrapper.size_checks import items_of
-from .storage_lifetimes import Storage, StorageTracker
+from .storage_lifetimes import LOOP_ITERATIONS, Storage, StorageTracker
 
 _INPUT = re.compile(r"auto (\w+) = std::move\(inputs\[\d+\]\);")
 _ARRAY = re.compile(r"(?:static constexpr|const) int64_t \*?(\w+)(?:\[\])?\s*=\s*(\{.*\}|nullptr);")
@@ -29,8 +29,6 @@ _RETURN = re.compile(r"output_handles\[\d+\] = (\w+)\.release\(\);")
 _COPY = re.compile(r"aoti_torch_copy_\((\w+), (\w+)")
 _CAST = re.compile(r"static_cast<int64_t>")
 _DIVISION = re.compile(r"c10::div_floor_integer\(")
-_ROUNDS = 2
-"""As `python_statements._ROUNDS`."""
 _ALLOC_ARGUMENTS = 6
 _POOL_ARGUMENTS = 7
 _EMPTY = "()"
@@ -85,7 +83,7 @@ class _Reader:
                 continue
             end = _block_end(statements, number)
             block = statements[number:end]
-            for _ in range(_ROUNDS):
+            for _ in range(LOOP_ITERATIONS):
                 self._block(block)
             # The condition is evaluated once more.
             ends = (i for i, (name, _) in enumerate(block) if name.endswith(" break;"))

@@ -9,11 +9,8 @@ from ...report import Region
 from ..text.brackets import depth
 from ..wrapper.python_syntax import dotted, items, parse, root_of, source_of
 from ..wrapper.size_checks import items_of, size_checks
-from .storage_lifetimes import Storage, StorageTracker
+from .storage_lifetimes import LOOP_ITERATIONS, Storage, StorageTracker
 
-_ROUNDS = 2
-"""How many iterations of a loop are followed: from the second on it also holds the last one's
-results."""
 _POOL_ARGUMENTS = 5
 
 
@@ -72,7 +69,7 @@ class _Reader:
                 continue
             if statement.startswith("while "):
                 skipped = self._block_end(line, end)
-                for _ in range(_ROUNDS):
+                for _ in range(LOOP_ITERATIONS):
                     yield from self._rounds(last, skipped)
             elif other := self._otherwise(statement, line, end):
                 skipped = self._block_end(other, end)

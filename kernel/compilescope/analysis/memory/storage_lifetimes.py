@@ -10,6 +10,9 @@ from ..graphs.operation_counts import VIEWS, operator_name
 from ..text.sizes import BYTES, Hints, UnknownSize, size_of
 
 NEVER_FREED = 1 << 60
+LOOP_ITERATIONS = 2
+"""How many iterations of a loop are followed: from the second on it also holds the last one's
+results."""
 Sizes = tuple[list[str], list[str]]
 """Sizes and strides."""
 

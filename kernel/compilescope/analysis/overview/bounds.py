@@ -117,3 +117,10 @@ def limit_of(variant: VariantReport, bound: Bound, *, estimated: bool) -> Limite
     around = {kind: us for kind, us in sums(variant).items() if kind not in inside}
     # max() returns the first of equals: without layers, overhead.
     return "launch" if max(around, key=lambda kind: around[kind]) == "launches" else "overhead"
+
+
+def us_text(us: float) -> str:
+    """A time in a verdict's evidence: ``12.3 µs``, ``250 µs``, ``12.5 ms``."""
+    if us >= 1e4:
+        return f"{us / 1e3:.1f} ms"
+    return f"{us:.0f} µs" if us >= 100 else f"{us:.1f} µs"

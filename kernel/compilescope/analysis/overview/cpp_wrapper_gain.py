@@ -8,7 +8,7 @@ import msgspec
 
 from ...report import Answer, Report, Speedup, Timing, VariantReport, is_record
 from ...report.units import duration, percent
-from ...report.variant import CUDA_GRAPHS
+from ...report.variant import CUDA_GRAPH_MODES, CUDA_GRAPHS
 from ..figures.counts import always_recompiles, compiled_nothing
 from ..figures.intervals import MIN_ROUNDS
 from ..figures.payback import first_call_s
@@ -24,7 +24,6 @@ SMALL = 0.1
 """If the wrapper and its launches take less of a call, another wrapper is not worth it."""
 _MARGINAL = 0.05
 """A gain below this share of a call is seldom worth a longer first call."""
-_GRAPHS = ("reduce-overhead", "max-autotune")
 
 
 def wrapper(report: Report, now: VariantReport) -> Answer | None:
@@ -372,7 +371,7 @@ def _unmeasurable(host: HostTime) -> str:
 def _with_graphs(report: Report, cpp: VariantReport) -> VariantReport | None:
     """A variant with CUDA graphs that is faster than the C++ wrapper for certain."""
     for variant in report.variants:
-        asked = variant.requested.mode in _GRAPHS or variant.requested.options.get(
+        asked = variant.requested.mode in CUDA_GRAPH_MODES or variant.requested.options.get(
             "triton.cudagraphs"
         )
         off = any(

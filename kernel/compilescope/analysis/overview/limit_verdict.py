@@ -10,7 +10,7 @@ from ...report.units import percent
 from ..figures.counts import compiled_nothing, control_flow
 from ..figures.wording import count
 from ..graphs.operation_counts import is_product
-from .bounds import BOUND, disturbance, limit_of
+from .bounds import BOUND, disturbance, limit_of, us_text
 from .slow_kernel import REACHED, SlowKernel, slow_kernel
 from .suggestions.verdict_helps import helps_for
 from .target_verdict import target_verdict
@@ -126,8 +126,8 @@ def _around(spent: TimeBreakdown, variant: VariantReport) -> str:
     if spent.with_wrapper:
         launches, takes = "the wrapper", "takes, with its kernels,"
     text = (
-        f"{percent(spent.outside)} of {_us(spent.whole)} is overhead, spent {what} {launches}, "
-        f"which {takes} {_us(spent.kernels)}"
+        f"{percent(spent.outside)} of {us_text(spent.whole)} is overhead, spent {what} {launches}, "
+        f"which {takes} {us_text(spent.kernels)}"
     )
     largest = _largest(variant, spent)
     return f"{text}; {largest}." if largest else f"{text}."
@@ -145,7 +145,7 @@ def _largest(variant: VariantReport, spent: TimeBreakdown) -> str:
         return ""
     kind = max(sums, key=lambda name: sums[name])
     part = "most" if sums[kind] > (spent.whole - spent.kernels) / 2 else "the largest part"
-    return f"{part} of that, {_us(sums[kind])}, in {_LAYERS[kind]}"
+    return f"{part} of that, {us_text(sums[kind])}, in {_LAYERS[kind]}"
 
 
 _LAYERS = {
@@ -172,7 +172,7 @@ def _by_slow_kernel(spent: TimeBreakdown, slow: SlowKernel, report: Report) -> V
 
 def _kernels_share(spent: TimeBreakdown) -> str:
     kernels = "The wrapper with its kernels takes" if spent.with_wrapper else "Kernels take"
-    return f"{kernels} {percent(spent.inside)} of {_us(spent.whole)}"
+    return f"{kernels} {percent(spent.inside)} of {us_text(spent.whole)}"
 
 
 def _peaks_name(spent: TimeBreakdown, report: Report) -> str:
@@ -202,7 +202,7 @@ def _by_kernels(spent: TimeBreakdown, reached: PeakShares, report: Report) -> Ve
         return Verdict(bound="unclear", evidence=f"{figures}.")
     own_us = reached.timed_us
     if spent.with_wrapper and own_us is not None and own_us < (1 - BOUND) * spent.kernels:
-        figures += f", but take {_us(own_us)} of that"
+        figures += f", but take {us_text(own_us)} of that"
         return Verdict(bound="unclear", evidence=f"{figures}.")
     more = "" if spent.with_wrapper else _disagreement(spent, reached)
     bandwidth, compute = reached.bandwidth or 0.0, reached.compute or 0.0
@@ -223,16 +223,11 @@ def _disagreement(spent: TimeBreakdown, reached: PeakShares) -> str:
     if 1 / _MAX_NOISE_RATIO <= timed_us / spent.kernels <= _MAX_NOISE_RATIO:
         return ""
     return (
-        f" The rates are of another measurement, in which the kernels took {_us(timed_us)} instead "
-        f"of {_us(spent.kernels)}: the two disagree, which other load on the machine can cause."
+        f" The rates are of another measurement, in which the kernels took {us_text(timed_us)} "
+        f"instead of {us_text(spent.kernels)}: the two disagree, which other load on the machine "
+        "can cause."
     )
 
 
 def _same(device: str, spent: TimeBreakdown) -> bool:
     return device.split(":")[0] == spent.device.split(":")[0]
-
-
-def _us(us: float) -> str:
-    if us >= 1e4:
-        return f"{us / 1e3:.1f} ms"
-    return f"{us:.0f} µs" if us >= 100 else f"{us:.1f} µs"

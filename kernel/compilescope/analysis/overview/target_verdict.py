@@ -6,7 +6,7 @@ from ...report import Estimate, Report, TargetReport, VariantReport, Verdict
 from ...report.units import whole_number
 from ..figures.wording import count
 from ..wrapper.launches import launches_of
-from .bounds import limit_of
+from .bounds import limit_of, us_text
 from .suggestions.verdict_helps import helps_for
 
 _MIN_LIMITED_SHARE = 0.5
@@ -38,12 +38,12 @@ def target_verdict(variant: VariantReport, report: Report) -> Verdict | None:
 
 def _judged(variant: VariantReport, target: TargetReport, estimate: Estimate) -> Verdict:
     launches = count(estimate.launches, "launch", "launches")
-    launching = f"about {_us(estimate.launch_us)} on the CPU for {launches}"
+    launching = f"about {us_text(estimate.launch_us)} on the CPU for {launches}"
     device = target.device.name
     known = estimate.launches - estimate.unknown
     if estimate.launch_us > estimate.kernels_us:
         if estimate.unknown:
-            kernels = f"at least {_us(estimate.kernels_us)} in {count(known, 'kernel')}"
+            kernels = f"at least {us_text(estimate.kernels_us)} in {count(known, 'kernel')}"
             others = f"{kernels} on the {device}. " if known else ""
             which = f"{_lacking(estimate)}, so which takes longer is not known."
             evidence = f"Estimated: {launching}{', and ' if known else '. '}{others}{which}"
@@ -56,7 +56,7 @@ def _judged(variant: VariantReport, target: TargetReport, estimate: Estimate) ->
     # What limits most of the time is known only as far as the other launches cannot outweigh it.
     whole_us = estimate.kernels_us + estimate.unknown * longest_us
     by_arithmetic = estimate.kernels_us - by_memory
-    kernels = f"at least {_us(estimate.kernels_us)} in kernels on the {device}"
+    kernels = f"at least {us_text(estimate.kernels_us)} in kernels on the {device}"
     if estimate.unknown and max(by_memory, by_arithmetic) <= _MIN_LIMITED_SHARE * whole_us:
         return Verdict(
             bound="unclear",
@@ -99,9 +99,3 @@ def _bound_by_memory(variant: VariantReport) -> tuple[float, float]:
     ]
     longest = max((launch.estimated_us or 0.0 for launch in launches), default=0.0)
     return sum(by_memory), longest
-
-
-def _us(us: float) -> str:
-    if us >= 1e4:
-        return f"{us / 1e3:.1f} ms"
-    return f"{us:.0f} µs" if us >= 100 else f"{us:.1f} µs"

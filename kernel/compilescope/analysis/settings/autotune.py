@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...capture.logged_values import decoded, finite
+from ...capture.logged_values import finite, json_object
 from ...capture.records import Record
 from ...report import Autotuning, Choice, Kernel
 from ...torch_api.trace.artifact_names import AUTOTUNING
@@ -52,11 +52,11 @@ def read_autotunings(records: Sequence[Record], kernels: Sequence[Kernel]) -> li
     autotunings: list[Autotuning] = []
     for record in records:
         if record.name == AUTOTUNING:
-            logged = _json(record.payload)
+            logged = json_object(record.payload)
             if logged:
                 autotunings.append(_autotuning(logged, kernels))
         elif record.name == _TRITON:
-            autotunings += _cached(_json(record.payload), autotunings)
+            autotunings += _cached(json_object(record.payload), autotunings)
     return autotunings
 
 
@@ -66,7 +66,7 @@ def add_compile_times(kernels: Sequence[Kernel], records: Sequence[Record]) -> N
     for record in records:
         if record.name != _TRITON:
             continue
-        for name, detail in _json(record.payload).items():
+        for name, detail in json_object(record.payload).items():
             spent = finite(detail.get("compile_time_us")) if isinstance(detail, dict) else None
             if name in by_name and spent is not None:
                 by_name[name].resources["compile_us"] = spent
@@ -194,11 +194,3 @@ def _settings(config: Any) -> dict[str, str]:
         for pair in pairs
         if isinstance(pair, list | tuple) and len(pair) == 2
     }
-
-
-def _json(text: str | None) -> dict[str, Any]:
-    try:
-        value = decoded(text or "{}")
-    except ValueError:
-        return {}
-    return value if isinstance(value, dict) else {}

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ...report import Compilation, Estimate, Kernel, Launch, Node
+from ...report import Compilation, Estimate, Kernel, Launch, Node, WrapperLanguage
 from ...report.devices import Device
-from ...report.variant import Variant
+from ...report.variant import CUDA_GRAPH_MODES, Variant
 from ..graphs.causal_attention import is_causal
 from ..graphs.operation_counts import is_product
 from ..kernels.estimates.estimates import DIFFERENT
@@ -20,7 +20,6 @@ from ..kernels.rates import rate_of, specified
 from ..text.brackets import split_list
 from ..text.sizes import BYTES
 from ..wrapper.launches import (
-    Artifact,
     artifact_of,
     codes_of,
     groups_of,
@@ -29,7 +28,7 @@ from ..wrapper.launches import (
     nodes_of,
 )
 
-LAUNCH_US: dict[Artifact, float] = {"python": 11.0, "cpp": 8.0}
+LAUNCH_US: dict[WrapperLanguage, float] = {"python": 11.0, "cpp": 8.0}
 """The processor's time to launch one kernel, by wrapper. Measured on the host of an H200 with torch
 2.11: the time that each launch of a twelve-layer MLP adds to a host-bound call. See
 docs/targets.md."""
@@ -38,7 +37,6 @@ REPLAY_US = 35.0
 measured in the same way."""
 _MAX_UNKNOWN_SHARE = 0.5
 """The share of launches that may lack an estimate while the call still gets one."""
-_GRAPHS = ("reduce-overhead", "max-autotune")
 _NOT_THERE = "Its nodes are on the CPU, not on the target."
 _NO_RATE = "The catalog has no rate for products of {} on {}."
 _NOT_ALL = "What one of its launches reads, writes or computes is not known."
@@ -71,7 +69,7 @@ def estimate(
     """
     total = Estimate()
     starts = 0.0
-    artifacts: set[Artifact] = set()
+    artifacts: set[WrapperLanguage] = set()
     for compilation in compilations:
         artifact = artifact_of(compilation)
         artifacts.add(artifact)
@@ -103,7 +101,7 @@ def estimate(
     return total
 
 
-def _fill(compilation: Compilation, artifact: Artifact, device: Device, tf32: bool) -> None:
+def _fill(compilation: Compilation, artifact: WrapperLanguage, device: Device, tf32: bool) -> None:
     nodes, groups = nodes_of(compilation), groups_of(compilation, artifact)
     for kernel in compilation.kernels:
         reasons = []
@@ -188,15 +186,19 @@ def _may_be_causal(node: Node) -> bool:
     return "attention" in node.target and "True" in texts if known is None else known
 
 
-def _replays(requested: Variant | None, artifact: Artifact) -> bool:
+def _replays(requested: Variant | None, artifact: WrapperLanguage) -> bool:
     """Whether CUDA graphs launch the kernels. torch drops them under a C++ wrapper."""
     if requested is None or artifact == "cpp":
         return False
     requested_graphs = requested.options.get("triton.cudagraphs")
-    return bool(requested_graphs) if requested_graphs is not None else requested.mode in _GRAPHS
+    return (
+        bool(requested_graphs)
+        if requested_graphs is not None
+        else requested.mode in CUDA_GRAPH_MODES
+    )
 
 
-def _graphs(compilation: Compilation, artifact: Artifact) -> int:
+def _graphs(compilation: Compilation, artifact: WrapperLanguage) -> int:
     return sum(getattr(code, artifact) is not None for code in codes_of(compilation))
 
 
@@ -216,7 +218,7 @@ def _figures(device: Device, tf32: bool) -> str:
     return f"{device.name}: {source.title}, {source.date}; dense rates, {rates}."
 
 
-def _overhead(artifacts: set[Artifact], requested: Variant | None) -> str:
+def _overhead(artifacts: set[WrapperLanguage], requested: Variant | None) -> str:
     if any(_replays(requested, artifact) for artifact in artifacts):
         return f"Launch overhead: {REPLAY_US:g} µs a graph, replayed as a CUDA graph."
     overheads = " and ".join(
@@ -226,4 +228,4 @@ def _overhead(artifacts: set[Artifact], requested: Variant | None) -> str:
     return f"Launch overhead: {overheads}, as on the host of an H200." if overheads else ""
 
 
-_WRAPPERS: dict[Artifact, str] = {"python": "Python", "cpp": "C++"}
+_WRAPPERS: dict[WrapperLanguage, str] = {"python": "Python", "cpp": "C++"}

@@ -8,14 +8,12 @@ from typing import Literal
 
 from ...report import Baked, Kernel
 from ..text.cpp_numbers import SUFFIX
+from ..text.triton_source import ARGUMENT, NUMEL, SIGNATURE
 
 _MAX_NUMBERS = 40
 """The most numbers listed for a kernel; an unrolled kernel may have thousands."""
 
-_NUMEL = re.compile(r"^\s+(\w*numel) = (\d+)$")
 _BLOCK = re.compile(r"^\s+(\w*BLOCK\w*)\s*: tl\.constexpr = (\d+)$")
-_ARGUMENT = re.compile(r"'(\w+)':\s*'([^']*)'")
-_SIGNATURE = re.compile(r"'signature': \{([^{}]*)\}")
 _DIVISIBLE = re.compile(r"\((\d+),\): \[\['tt\.divisibility', 16\]\]")
 _OLD_DIVISIBLE = re.compile(r"divisible_by_16=\(([\d, ]*)\)")
 _ADDRESS = re.compile(r"tl\.(?:load|store)\(\w+ \+ \((.*?)\)[,)]")
@@ -45,7 +43,7 @@ def add_baked(kernels: Sequence[Kernel]) -> None:
 def _triton(source: str) -> Iterator[Baked]:
     lines = source.split("\n")
     for number, line in enumerate(lines, start=1):
-        if (match := _NUMEL.match(line)) or (match := _BLOCK.match(line)):
+        if (match := NUMEL.match(line)) or (match := _BLOCK.match(line)):
             yield _size(match, number)
     yield from _hints(source, lines)
     for number, line in enumerate(lines, start=1):
@@ -57,10 +55,10 @@ def _triton(source: str) -> Iterator[Baked]:
 
 def _hints(source: str, lines: Sequence[str]) -> Iterator[Baked]:
     """The hints of torch to Triton about arguments: which of them 16 divides."""
-    signature = _SIGNATURE.search(source)
+    signature = SIGNATURE.search(source)
     if signature is None:
         return
-    types = _ARGUMENT.findall(signature.group(1))
+    types = ARGUMENT.findall(signature.group(1))
     old = _OLD_DIVISIBLE.search(source)
     places = [int(place) for place in _DIVISIBLE.findall(source)]
     places += [int(place) for place in re.findall(r"\d+", old.group(1))] if old else []

@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
-from ...report import Code, Compilation, Kernel, Launch, Node
+from ...report import Code, Compilation, Kernel, Launch, Node, WrapperLanguage
 from ..graphs.operation_counts import is_product
-
-Artifact = Literal["python", "cpp"]
 
 
 def codes_of(compilation: Compilation) -> Iterator[Code]:
@@ -32,7 +29,7 @@ def nodes_of(compilation: Compilation) -> dict[str, dict[str, Node]]:
     }
 
 
-def artifact_of(compilation: Compilation) -> Artifact:
+def artifact_of(compilation: Compilation) -> WrapperLanguage:
     """The kind of wrapper of a variant's own compilation."""
     codes = list(codes_of(compilation))
     has_python = any(code.python is not None for code in codes)
@@ -48,7 +45,7 @@ def launches_of(compilation: Compilation) -> Iterator[tuple[Kernel, Launch]]:
                 yield kernel, launch
 
 
-def groups_of(compilation: Compilation, artifact: Artifact) -> dict[str, list[str]]:
+def groups_of(compilation: Compilation, artifact: WrapperLanguage) -> dict[str, list[str]]:
     """Key of a launch → the nodes that it computes."""
     return {
         region.key: region.nodes

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
-from ...report import Region
+from ...report import Region, WrapperLanguage
 from ..text.wrapper_marks import Mark
 from .cpp_regions import scan_cpp
 from .python_regions import scan_python
 
 
-def scan(text: str, artifact: Literal["python", "cpp"]) -> list[Mark]:
+def scan(text: str, artifact: WrapperLanguage) -> list[Mark]:
     """Find the regions of a wrapper.
 
     Parameters

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from typing import Literal, NamedTuple
 
-from ...report import Code, Compilation, Kernel, Region, Route, SourceLine
+from ...report import Code, Compilation, Kernel, Region, Route, SourceLine, WrapperLanguage
 from ...torch_api.operators.operators import TORCH_NAMESPACES, place_of, python_kernel
 from .crossings import (
     DISPATCHED,
@@ -78,7 +78,7 @@ def find_routes(compilation: Compilation) -> list[Route]:
     kernels = {(kernel.name, kernel.direction): kernel for kernel in compilation.kernels}
     by_key: dict[tuple[str, str, str, str], Route] = {}
     for code in codes_of(compilation):
-        artifact: Literal["python", "cpp"] = "cpp" if code.cpp else "python"
+        artifact: WrapperLanguage = "cpp" if code.cpp else "python"
         text = code.cpp or code.python
         if not text:
             continue

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import Literal
 
+from ...report import WrapperLanguage
 from ...report.compilation.wrapper_steps import StepKind
 from .python_syntax import dotted, parse
 
-Artifact = Literal["python", "cpp"]
 Kind = StepKind | None
 """None: a declaration, which belongs to the next statement."""
 
@@ -80,7 +79,7 @@ _CPP: Patterns = [
 ]
 
 
-def kind_of(text: str, artifact: Artifact) -> Kind:
+def kind_of(text: str, artifact: WrapperLanguage) -> Kind:
     """The kind of a statement other than a launch; "other" if its text is not recognized.
 
     Parameters

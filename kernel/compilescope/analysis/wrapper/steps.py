@@ -13,16 +13,16 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from ...report import Compilation, Region, Step, Steps, sum_kinds
+from ...report import Compilation, Region, Step, Steps, WrapperLanguage, sum_kinds
 from ...report.compilation.wrapper_steps import StepKind
 from ..text.brackets import depth
 from .launches import codes_of
 from .size_checks import size_checks
-from .step_kinds import Artifact, is_library, kind_of
+from .step_kinds import is_library, kind_of
 
 _ROWS = frozenset(("entry", "check", "constant", "stream", "load", "free", "return"))
 """Kinds whose consecutive statements form one step."""
-_ARTIFACTS: tuple[Artifact, ...] = ("python", "cpp")
+_ARTIFACTS: tuple[WrapperLanguage, ...] = ("python", "cpp")
 _COMMENTS = {"python": "#", "cpp": "//"}
 _CONTINUES = re.compile(r"else\b|elif |\}")
 """A statement that belongs to the one before: nothing may be inserted between the two."""
@@ -58,7 +58,7 @@ def find_steps(compilation: Compilation) -> list[Steps]:
 
 
 def steps_of(
-    text: str, artifact: Artifact, regions: Sequence[Region], name: str = "inference"
+    text: str, artifact: WrapperLanguage, regions: Sequence[Region], name: str = "inference"
 ) -> list[Step]:
     """The steps of one wrapper, by start line.
 
@@ -116,7 +116,7 @@ class _Function:
     def __init__(
         self,
         lines: Sequence[str],
-        artifact: Artifact,
+        artifact: WrapperLanguage,
         entry: Region,
         regions: Sequence[Region],
         name: str,

@@ -13,10 +13,10 @@ import msgspec
 from ..problem import SourceLine, Struct
 from ..target import Decision
 from .breaks import Break
-from .code import Code, Direction, Kernel, Language
+from .code import Code, Kernel, Language
 from .graphs import Graph
 from .guards import Condition, Guard, GuardManager, Recompile
-from .parts import Part, fields_of
+from .parts import Direction, Part, WrapperLanguage, fields_of
 from .phases import KindTime, Phase
 from .plans import Decomposition, LayoutChange, Memory
 from .symbolic_shapes import ShapeDecision, ShapeExpression, ShapeSymbol
@@ -60,7 +60,7 @@ class Crossing(Struct):
     """An operator that generated code calls through Python's dispatcher, which takes the GIL."""
 
     operator: str
-    artifact: Literal["python", "cpp"] = "cpp"
+    artifact: WrapperLanguage = "cpp"
     lines: list[int] = []
     direction: Direction = "inference"
     why: str = ""

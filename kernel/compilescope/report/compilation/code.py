@@ -10,10 +10,9 @@ from typing import Literal
 from ..measurements.timings import KernelTime, LaunchTime
 from ..problem import SourceLine, Struct
 from ..target import KernelCheck, KernelConfig, KernelEstimate
+from .parts import Direction
 from .plans import Baked, Fusion, Tiling
 from .wrapper_steps import Descriptor
-
-Direction = Literal["inference", "forward", "backward"]
 
 Language = Literal["python", "cpp", "triton", "extern", "fx", "text"]
 

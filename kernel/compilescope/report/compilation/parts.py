@@ -7,9 +7,15 @@ fetched by the panel when a view needs it, and dropped when a watch runs out of 
 from __future__ import annotations
 
 import typing
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
+
+Direction = Literal["inference", "forward", "backward"]
+"""What a graph computes: a call without gradients, or one half of training."""
+
+WrapperLanguage = Literal["python", "cpp"]
+"""The language of a generated wrapper."""
 
 WRAPPERS: dict[str, tuple[str, str]] = {
     "python": ("Python wrapper", "python"),

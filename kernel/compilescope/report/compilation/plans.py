@@ -9,8 +9,7 @@ from typing import Literal
 
 from ..problem import SourceLine, Struct
 from ..units import percent, size
-
-Direction = Literal["inference", "forward", "backward"]
+from .parts import Direction, WrapperLanguage
 
 
 class Fusion(Struct):
@@ -116,7 +115,7 @@ class Memory(Struct):
     """How one wrapper uses memory during one call."""
 
     direction: Direction = "inference"
-    artifact: Literal["python", "cpp"] = "python"
+    artifact: WrapperLanguage = "python"
     steps: list[str] = []
     """The time line: launches and calls, by label."""
     keys: list[str] = []

@@ -11,6 +11,7 @@ from typing import Literal
 import msgspec
 
 from ..problem import SourceLine, Struct
+from .parts import Direction, WrapperLanguage
 
 StepKind = Literal[
     "entry",
@@ -94,8 +95,8 @@ def sum_kinds(steps: Sequence[Step]) -> list[StepSum]:
 class Steps(Struct):
     """The steps of one wrapper."""
 
-    artifact: Literal["python", "cpp"]
-    direction: Literal["inference", "forward", "backward"] = "inference"
+    artifact: WrapperLanguage
+    direction: Direction = "inference"
     steps: list[Step] = []
     kinds: list[StepSum] = []
     """The steps added up by kind."""
@@ -128,8 +129,8 @@ class Route(Struct):
     registered: Literal["torch", "cpp", "python", "triton", "unknown"] = "unknown"
     """What implements it: torch itself, a custom C++ library, Python, or a Triton kernel that the
     user wrote."""
-    artifact: Literal["python", "cpp"] = "python"
-    direction: Literal["inference", "forward", "backward"] = "inference"
+    artifact: WrapperLanguage = "python"
+    direction: Direction = "inference"
     via: Literal["library", "shim", "dispatcher", "python", "inlined"] = "python"
     """library: ATen called directly. shim: a function of the C shim. dispatcher: boxed, through the
     C++ dispatcher, which calls Python if that implements the operator. python: as a Python

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from ..compilation.parts import Direction
 from ..problem import SourceLine, Struct
 
 
@@ -15,7 +16,7 @@ class Collective(Struct):
     """The operator without its namespace and overload: ``all_reduce_``."""
     compilation: str = ""
     variant: str = ""
-    direction: Literal["inference", "forward", "backward"] = "inference"
+    direction: Direction = "inference"
     node: str = ""
     group: str = ""
     reduction: str = ""

@@ -14,7 +14,7 @@ import threading
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 import torch
@@ -22,6 +22,7 @@ from torch._dynamo import convert_frame
 from torch._guards import CompileContext
 from torch._inductor.output_code import CompiledFxGraph
 
+from ...report import Direction
 from ..process.patching import patched
 from ..trace.trace import is_foreign
 from .wrapper_type import Inner
@@ -43,7 +44,7 @@ class KeptGraph(msgspec.Struct, kw_only=True):
 
     compile_id: str
     """torch's own compile id of the frame that the graph belongs to."""
-    direction: Literal["inference", "forward", "backward"]
+    direction: Direction
     graph: Any
     """The ``CompiledFxGraph``."""
 
@@ -151,7 +152,7 @@ def _compiled(original: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
         sink = _sinks[-1]
     if sink is not None:
         settings_of_fx = self.fx_kwargs or {}
-        direction: Literal["inference", "forward", "backward"] = "forward"
+        direction: Direction = "forward"
         if settings_of_fx.get("is_backward"):
             direction = "backward"
         elif settings_of_fx.get("is_inference"):

@@ -31,9 +31,8 @@ from torch._logging import _internal
 from .callers import with_caller
 from .compile_calls import skip
 from .raising import with_raising
-from .trace import Event, Handler, is_users_own, lock, raw
+from .trace import Event, Handler, Sink, is_users_own, lock, raw
 
-Sink = Callable[[Event], None]
 """Receives a raw event; `trace.with_names` completes it later."""
 
 _UNREAD = (

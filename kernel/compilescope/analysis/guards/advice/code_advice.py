@@ -23,19 +23,17 @@ from ..reasons.recompile_words import describe
 from .advice_names import Names, names_of
 from .compile_calls import with_dynamic
 from .general_advice import pass_loop_variable, run_in_eager
-from .number_uses import NumberUses
+from .number_uses import OPTIMIZER, NumberUses
 from .remaining_changes import remaining
-from .sizes_together import marks_together
+from .sizes_together import LAYOUT, marks_together
 
 _NUMBER = re.compile(r"-?\d+(?:\.\d*)?(?:e[+-]?\d+)?$|-?(?:inf|nan)$")
 _SCALARS = {"Float": "float32", "Double": "float64", "Half": "float16", "BFloat16": "bfloat16"}
 _SIZE = re.compile(r"(.+)\.size\(\)\[(\d+)\]$", re.S)
-_LAYOUT = re.compile(r"\.(?:stride\(\)\[\d+\]|storage_offset\(\))$")
 _ARGUMENT = re.compile(r"L\['\w+'\](?!.*(?:_parameters|_buffers)\[)", re.S)
 """A source that is no parameter of a module."""
 _LOCAL = re.compile(r"L\['\w+'\]")
 _MARK_UNBACKED = "Call torch._dynamo.decorators.mark_unbacked(tensor, dimension) before each call"
-_OPTIMIZER = re.compile(r"[/\\]torch[/\\]optim[/\\]")
 _OPTIMIZER_STATE = re.compile(r"\.state\[list\(dict\.keys\(.*\.state\)\)\[\d+\]\]$")
 _ONE_VALUE = (
     "mark_unbacked",
@@ -185,7 +183,7 @@ class _Adviser:
         own = failure.source
         if failure.kind == "size":
             own += f".size()[{failure.dimension}]"
-        return all(source == own or _LAYOUT.search(source) for source in self.became)
+        return all(source == own or LAYOUT.search(source) for source in self.became)
 
     def _size(self, reason: str, failure: Failure) -> Iterator[Advice]:
         if "duck sizing" in reason:
@@ -242,7 +240,7 @@ class _Adviser:
                 at = int(match.group(2))
                 other = msgspec.structs.replace(failure, source=match.group(1), dimension=at)
                 sizes.setdefault((other.source, at), other)
-            elif not _LAYOUT.search(source):
+            elif not LAYOUT.search(source):
                 return
         marks = [
             advice
@@ -379,7 +377,7 @@ class _Adviser:
         )
 
     def _length(self, reason: str, failure: Failure) -> Iterator[Advice]:
-        in_optimizer = self.frame is not None and _OPTIMIZER.search(self.frame.file)
+        in_optimizer = self.frame is not None and OPTIMIZER.search(self.frame.file)
         is_first_step = failure.old == "0"
         if in_optimizer and is_first_step and _OPTIMIZER_STATE.search(failure.source):
             yield Advice(

@@ -31,7 +31,7 @@ _DERIVED = re.compile(r"\(.*\) == \(?-?\d+\.[\de+.-]*\)?$")
 """The guard on a float that was computed from a symbol and became a constant."""
 _CUSTOM = re.compile(r"torch\.ops\.(?!aten\.|prims\.|higher_order\.)")
 """Operators that torch does not define itself."""
-_OPTIMIZER = re.compile(r"[/\\]torch[/\\]optim[/\\]")
+OPTIMIZER = re.compile(r"[/\\]torch[/\\]optim[/\\]")
 _LEARNING_RATE = re.compile(r"\.param_groups\[\d+\]\['lr'\]")
 _MOMENTUM = re.compile(r"\.param_groups\[\d+\]\['(?:betas|momentum)'\]")
 _AS_ARITHMETIC = {
@@ -140,7 +140,7 @@ class NumberUses:
     def on_constant(self, failure: Failure, frame: SourceLine | None) -> Advice | None:
         """Advice on what torch compiles as a constant; None if a tensor can replace it."""
         lines = [line for line in (failure.where, frame) if line is not None]
-        if any(_OPTIMIZER.search(line.file) for line in lines):
+        if any(OPTIMIZER.search(line.file) for line in lines):
             if _LEARNING_RATE.search(failure.source):
                 return Advice(kind="tensor_lr", what=_TENSOR_LR)
             if _MOMENTUM.search(failure.source):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from ....report import Advice, Failure
 
-_LAYOUT = re.compile(r"\.(?:stride\(\)\[\d+\]|storage_offset\(\))$")
+LAYOUT = re.compile(r"\.(?:stride\(\)\[\d+\]|storage_offset\(\))$")
 _AT_LEAST_TWO = "at least 2"
 
 
@@ -32,7 +32,7 @@ def marks_together(
     if not changes or not all(map(_is_special, sizes)):
         return None
     own = {f"{size.source}.size()[{size.dimension}]" for size in sizes}
-    if not all(source in own or _LAYOUT.search(source) for source in became):
+    if not all(source in own or LAYOUT.search(source) for source in became):
         return None
     marks = [
         mark

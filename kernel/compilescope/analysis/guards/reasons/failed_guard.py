@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 
 from ....report import Guard, Struct
 from ..global_state import CHANGED
+from ..guard_tree import type_name
 from ..origin import Files, split
 
 _TENSOR = re.compile(r"tensor '(.*?)' (?=[a-zA-Z_ ]*mismatch)(.*)$", re.S)
@@ -157,7 +158,7 @@ def keys_only_in(keys: str, others: str) -> str:
 def _no_tensor(match: re.Match[str], look: Look) -> GuardFailure:
     source, other = match.groups()
     return GuardFailure(
-        source=source, kind="type", expected="a tensor", actual=look(source) or _class_name(other)
+        source=source, kind="type", expected="a tensor", actual=look(source) or type_name(other)
     )
 
 
@@ -251,10 +252,6 @@ def _expression(expression: str, look: Look) -> GuardFailure:
         failure.source, failure.expected = bare, "empty or false"
     failure.actual = look(bare)
     return failure
-
-
-def _class_name(text: str) -> str:
-    return text[8:-2] if text.startswith("<class '") and text.endswith("'>") else text
 
 
 def changed_modes(expression: str, now: str) -> tuple[str, str]:

@@ -19,7 +19,7 @@ _LOAD = re.compile(r"^\s+(tmp\d+) = tl\.load\((in_ptr\d+) \+")
 _ASSIGNED = re.compile(r"^\s+(tmp\d+) = ")
 _STORE = re.compile(r"^\s+tl\.store\((out_ptr\d+) \+ .*?\), (tmp\d+)\b")
 _LOOP = re.compile(r"\bfor ?\(")
-_POINTER = re.compile(r"\b(?:in_out|in|out)_ptr\d+\b")
+POINTER = re.compile(r"\b(?:in_out|in|out)_ptr\d+\b")
 
 
 def copied_pointers(kernel: Kernel) -> dict[str, str]:
@@ -43,7 +43,7 @@ def _in_triton(source: str) -> Iterator[tuple[str, str]]:
 def _in_cpp(kernel: Kernel) -> Iterator[tuple[str, str]]:
     """A loop nest that only moves the values of one input copies it to each of its outputs."""
     for nest in _nests(kernel.source):
-        pointers = set(_POINTER.findall(nest))
+        pointers = set(POINTER.findall(nest))
         outputs = sorted(pointer for pointer in pointers if pointer.startswith("out_"))
         inputs = sorted(pointers.difference(outputs))
         if len(inputs) == 1 and moves_only(msgspec.structs.replace(kernel, source=nest)):

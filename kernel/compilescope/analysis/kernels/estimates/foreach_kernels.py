@@ -15,13 +15,13 @@ import msgspec
 
 from ....report import Kernel
 from ...text.sizes import BYTES, Hints
+from ...text.triton_source import NUMEL
 from ..grid import signature_of
 from .estimates import summarize
 from .fusion import FOREACH, kind_of
 from .triton_buffers import accesses
 
 _PART = re.compile(r"^    (?:el)?if pid < \w+:$|^    else:$", re.M)
-_NUMEL = re.compile(r"^\s+(\w*numel) = (\d+)$", re.M)
 _VALUE = re.compile(r"^\s+tmp\d+ = (.+)$", re.M)
 _MOVED = re.compile(r"tl\.(?:load|full|where|broadcast_to)\(|\(*tmp\d+\)*(?:\.to\([\w.]+\))?$")
 """A value that a statement only loads, selects or converts."""
@@ -62,7 +62,7 @@ def _parts(kernel: Kernel) -> Iterator[Kernel]:
     places = [match.start() for match in _PART.finditer(kernel.source)]
     for start, end in itertools.pairwise(places):
         part = kernel.source[start:end]
-        sizes = ", ".join(f"{name}={size}" for name, size in _NUMEL.findall(part))
+        sizes = ", ".join(f"{name}={size}" for name, size in NUMEL.findall(part))
         source = kernel.source[: places[0]] + part
         yield msgspec.structs.replace(kernel, source=source, grid=f"{sizes} (Grid1D)")
 
@@ -83,7 +83,7 @@ def _bytes(part: Kernel, call: str, hints: Hints) -> float | None:
 
 
 def _operations(part: Kernel) -> float | None:
-    sizes = {name: int(size) for name, size in _NUMEL.findall(part.source)}
+    sizes = {name: int(size) for name, size in NUMEL.findall(part.source)}
     reduced = [size for name, size in sizes.items() if name.startswith("r")]
     if "xnumel" not in sizes or any(size != 1 for size in reduced):
         return None

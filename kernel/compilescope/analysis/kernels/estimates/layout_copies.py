@@ -12,13 +12,12 @@ from typing import NamedTuple
 
 from ....report import Buffer, Code, Compilation, Kernel, Launch
 from ...wrapper.launches import codes_of
-from .copied_pointers import copied_pointers
+from .copied_pointers import POINTER, copied_pointers
 from .estimates import summarize
 from .fusion import LAYOUT
 
 _TRITON = re.compile(r"^def \w+\(([^)]*)\)", re.M)
 _CPP = re.compile(r'extern "C"\s+void\s+\w+\(([^)]*)\)')
-_POINTER = re.compile(r"\b(?:in_out|in|out)_ptr\d+\b")
 _PART = re.compile(r"buf\d+")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _UNKNOWN = "The size of {}, which it copies into another layout, is not known."
@@ -124,4 +123,4 @@ def _with_text(compilation: Compilation) -> Iterator[Code]:
 def pointers_of(kernel: Kernel) -> list[str]:
     """The names of a kernel's pointers, in order."""
     match = (_TRITON if kernel.language == "triton" else _CPP).search(kernel.source)
-    return _POINTER.findall(match[1]) if match else []
+    return POINTER.findall(match[1]) if match else []

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from ....report import Kernel
 from ...text.brackets import closing, split_list
 from ...text.sizes import Hints, UnknownSize, size_of
-from ..grid import SIGNATURE, numels_of, signature_of
+from ...text.triton_source import SIGNATURE
+from ..grid import numels_of, signature_of
 
 _CALL = re.compile(r"[\w.]+\(")
 _ACCESS = re.compile(r"tl\.(load|store|atomic_\w+)\((\w*ptr\w*) \+ (?=\()")

@@ -13,7 +13,7 @@ import msgspec
 from ....report import Graph, Help, Report, VariantReport
 from ....report.break_advice import BEFORE
 from ....report.measurements.timings import Bound
-from ....report.variant import Variant
+from ....report.variant import CUDA_GRAPH_MODES, Variant
 from ...figures.speedups import between
 from ...graphs.repeated_blocks import written_path
 from ...settings.effective_choices import tunable_products
@@ -183,9 +183,7 @@ def _is_plain(requested: Variant, mode: str) -> bool:
     """Whether the variant's mode does not already include what the other mode adds."""
     now = requested.mode or "default"
     if mode == "reduce-overhead":
-        return now not in ("reduce-overhead", "max-autotune") and not requested.options.get(
-            "triton.cudagraphs"
-        )
+        return now not in CUDA_GRAPH_MODES and not requested.options.get("triton.cudagraphs")
     return not now.startswith("max-autotune") and not requested.options.get("max_autotune")
 
 

@@ -12,10 +12,11 @@ import hashlib
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 
+from ....report import Direction
 from ...operators.communication import COMMUNICATING
 from ...process.patching import patched
 from ..background.planned_calls import PlannedCall, planned_calls
@@ -25,7 +26,6 @@ from .loading import is_loading
 from .packing import Packed, pack
 from .size_guards import size_guards
 
-Kind = Literal["inference", "forward", "backward"]
 TAG = "compilescope-tiers"
 """Keeps torch's caches of tiered compilations apart: each of theirs was packed when it was made."""
 _RECORDING_TAG = "compilescope-tiers-cuda-graphs"
@@ -51,7 +51,7 @@ class InterceptedGraph(NamedTuple):
     compiled: Any
     """The ``CompiledFxGraph``."""
     compile_id: str
-    kind: Kind
+    kind: Direction
     key: str
     """Equal in all processes for the same code; empty if torch does not cache the graph."""
     packed: Packed | None
@@ -186,7 +186,7 @@ def _intercepted(
     compiled: Any, arguments: Sequence[Any], listener: _Listener, seconds: float
 ) -> InterceptedGraph:
     fx_kwargs = compiled.fx_kwargs or {}
-    kind: Kind = "inference" if fx_kwargs.get("is_inference") else "forward"
+    kind: Direction = "inference" if fx_kwargs.get("is_inference") else "forward"
     if compiled.guards_expr is None:
         # torch writes it only where it caches the graph.
         compiled.guards_expr = size_guards(arguments[0])
