@@ -20,7 +20,7 @@ export interface ICompilescope {
   readonly inspected: ISignal<ICompilescope, Widget>;
 
   /**
-   * Whether somebody looks at the current model: its kernel is then connected.
+   * Whether a view shows the current model; its kernel is then connected.
    */
   isWatched: boolean;
 
@@ -45,9 +45,10 @@ export interface ICompilescope {
   adopt(view: Widget, model: ISubjectModel, open: (view: string) => void): void;
 
   /**
-   * Open a view of the current report, if it has a widget of its own: a file's.
+   * Open a view of the current report if the report has its own widget, as a
+   * file has.
    *
-   * @returns Whether it has.
+   * @returns Whether it does.
    */
   openView(view: string): boolean;
 }

@@ -8,12 +8,12 @@ import { Plot } from './plot';
  */
 export function Chart(props: {
   /**
-   * Makes the figure; another function, another figure.
+   * Creates the figure. A different function means a different figure.
    */
   make: MakeFigure;
 
   /**
-   * What a screen reader says of it.
+   * The label for screen readers.
    */
   label: string;
 

@@ -8,12 +8,12 @@ export interface ITrace {
   readonly y: readonly (number | string | null)[];
 
   /**
-   * For each point: what a click on it tells.
+   * For each point: the value that a click on it reports.
    */
   readonly customdata?: readonly (string | number)[];
 
   /**
-   * Everything else that Plotly knows. Names go through `asText` first.
+   * Other attributes of Plotly. Names go through `asText` first.
    */
   readonly [option: string]: unknown;
 }
@@ -28,7 +28,7 @@ export interface IFigure {
 }
 
 /**
- * What is used of Plotly.
+ * The part of Plotly that is used.
  */
 export interface IPlotly {
   /**
@@ -42,7 +42,7 @@ export interface IPlotly {
   ): Promise<unknown>;
 
   /**
-   * Takes everything out of the element again.
+   * Removes everything from the element.
    */
   purge(host: HTMLElement): void;
 
@@ -55,7 +55,7 @@ export interface IPlotly {
 }
 
 /**
- * An element that Plotly has drawn in.
+ * An element that contains a plot.
  */
 export interface IPlotElement extends HTMLElement {
   on(

@@ -11,7 +11,7 @@ export interface IChartTheme {
   readonly bad: string;
 
   /**
-   * Colors to tell things apart, in turn.
+   * The colors of series, in order.
    */
   readonly series: readonly string[];
   readonly font: string;
@@ -22,7 +22,7 @@ export interface IChartTheme {
   readonly fontSize: number;
 
   /**
-   * The color of any custom property that stands on the chart's element.
+   * The color of any custom property of the chart's element.
    */
   readonly read: (property: string) => string;
 }
@@ -75,7 +75,7 @@ export function readChartTheme(host: HTMLElement): IChartTheme {
 }
 
 /**
- * A color that lets through what is behind it.
+ * A color with an opacity.
  *
  * @param opacity - Between 0 and 1.
  */
@@ -85,9 +85,10 @@ export function withOpacity(color: string, opacity: number): string {
 }
 
 /**
- * Call back whenever JupyterLab, or a page of its own, has another theme.
+ * Call a function whenever the theme of JupyterLab or of a standalone page
+ * changes.
  *
- * @returns Ends that.
+ * @returns A function that ends this.
  */
 export function onThemeChange(callback: () => void): () => void {
   const observer = new MutationObserver(callback);

@@ -20,19 +20,19 @@ export interface IText {
 }
 
 /**
- * What the two texts have to do with each other. Made anew whenever a text changes.
+ * How the two texts correspond. Computed again whenever a text changes.
  */
 export interface IComparison {
   texts: Record<Side, IText | null>;
   anchors: readonly IAnchor[];
   bars: ReadonlyMap<string, IBar | null>;
-  /** The ways to show them, the best first. */
+  /** The ways to show the texts, the best first. */
   modes: readonly Mode[];
   identical: boolean;
   launches: ILaunchCount;
 }
 
-/** How many launches the texts share. */
+/** How many launches the texts have in common. */
 export interface ILaunchCount {
   aligned: number;
   left: number;
@@ -41,7 +41,7 @@ export interface ILaunchCount {
 
 const indexes = new WeakMap<ArtifactResult, RegionIndex>();
 
-/** Compare what the two sides show. */
+/** Compare the texts of the two sides. */
 export function compare(left: SideState, right: SideState): IComparison {
   const texts = { left: textOf(left), right: textOf(right) };
   const a = texts.left?.index;

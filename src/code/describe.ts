@@ -1,7 +1,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { Region, SourceLine } from './types';
 
-/** What a kind of region is called. */
+/** The title of a kind of region. */
 export function kindLabel(
   kind: Region['kind'],
   trans: TranslationBundle
@@ -48,7 +48,7 @@ export function mainSource(
 }
 
 /**
- * A list cut to a number of items, with what was cut said.
+ * A list shortened to a number of items, with the number of those left out.
  */
 export function shortList(
   items: readonly string[],

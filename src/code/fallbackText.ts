@@ -1,7 +1,7 @@
 import { sameAddress, type IChoice } from './artifacts';
 import type { CompilationSummary, VariantSummary } from './types';
 
-/** What stands beside a text that has no partner, the best first. */
+/** What to show next to a text without a partner, the best first. */
 const BESIDE = ['graph.post_grad', 'graph.dynamo'];
 
 /**
@@ -51,7 +51,7 @@ export function otherText(
   return right;
 }
 
-/** The compilation before, of the same frame; null for its first one. */
+/** The previous compilation of the same frame; null for its first one. */
 function previous(
   variant: VariantSummary,
   { id }: CompilationSummary

@@ -13,7 +13,7 @@ export interface IKernelText {
   config: string;
 }
 
-/** What stands in for the machine code of another vendor. */
+/** The corresponding machine code of another vendor. */
 const SAME_LEVEL_FORMS: Record<string, readonly string[]> = {
   ptx: ['amdgcn'],
   sass: ['amdgcn'],
@@ -30,8 +30,8 @@ export function formName(
 }
 
 /**
- * The kernel's text that an artifact's name is of; null for another artifact, and for a kernel that
- * the compilation does not have.
+ * The kernel's text that an artifact's name refers to; null for another
+ * artifact, and for a kernel that the compilation does not have.
  */
 export function kernelText(
   compilation: CompilationSummary | null,

@@ -23,7 +23,7 @@ export type SideState =
       pending: boolean;
     };
 
-/** Asks for an artifact's text. */
+/** Requests an artifact's text. */
 export type Fetch = (
   variant: string,
   compilation: string,
@@ -50,24 +50,24 @@ export class SideLoader {
     return this._isLost;
   }
 
-  /** Emitted whenever the state is another. */
+  /** Emitted when the state has changed. */
   get changed(): ISignal<this, void> {
     return this._changed;
   }
 
-  /** Show nothing, and say why. */
+  /** Show nothing, with the reason. */
   clear(problem: Problem): void {
     this._restart();
     this._set({ kind: 'empty', problem });
   }
 
-  /** Say why there is nothing. */
+  /** Change the reason why nothing is shown. */
   refuse(choice: IChoice, problem: Problem): void {
     this._restart();
     this._set({ kind: 'missing', choice, problem });
   }
 
-  /** Forget what is shown: the next text is of another subject. */
+  /** Forget the shown text: the next one belongs to another subject. */
   forget(): void {
     this._restart();
     this._state = { kind: 'empty', problem: null };
@@ -107,7 +107,7 @@ export class SideLoader {
     }
   }
 
-  /** Drop what is on its way. */
+  /** Drop the current request. */
   private _restart(): number {
     this._isLost = false;
     return ++this._ticket;

@@ -11,7 +11,7 @@ import type { Artifact } from './types';
 export type Mode = 'aligned' | 'diff' | 'independent';
 
 /**
- * What is on a side: where it comes from and what it is.
+ * The text on a side: its origin and its kind.
  */
 export interface ISubjectOfMode {
   address: IAddress;
@@ -45,8 +45,8 @@ export function modesFor(
 }
 
 /**
- * Whether the sides are two editions of one thing, so that their texts are worth comparing: the
- * same artifact of two variants, two graphs, two kernels of one language.
+ * Whether a diff of the sides is useful: the same artifact of two variants, two
+ * graphs, or two kernels in one language.
  */
 function areComparable(left: ISubjectOfMode, right: ISubjectOfMode): boolean {
   if (left.address.artifact === right.address.artifact) {

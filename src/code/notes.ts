@@ -10,7 +10,7 @@ import { NO_TIMES, type ILaunchNote, type LaunchTimes } from './editor/times';
 import { SIDES } from './sides';
 import type { ISubjectModel } from './types';
 
-/** What is said beside the lines of a wrapper. */
+/** The notes on the lines of a wrapper. */
 export interface INotes {
   times: LaunchTimes;
   decisions: Decisions;
@@ -37,12 +37,12 @@ export class SideNotes {
     return { left: left.costs.costs, right: right.costs.costs };
   }
 
-  /** What is said on a side. */
+  /** The notes of a side. */
   of(side: Side): INotes {
     return this._notes[side];
   }
 
-  /** Settle anew what each side shows. */
+  /** Update the notes of each side. */
   refresh(): void {
     for (const side of SIDES) {
       const { model, address } = this._options;

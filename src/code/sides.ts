@@ -41,7 +41,7 @@ export class Sides implements IDisposable {
     this.refresh();
   }
 
-  /** Emitted when either side has something else to show. */
+  /** Emitted when either side shows another text. */
   get changed(): ISignal<this, void> {
     return this._changed;
   }
@@ -55,7 +55,7 @@ export class Sides implements IDisposable {
     return this._loaders[side];
   }
 
-  /** What a side is to show; null while there is no report. */
+  /** The text that a side should show; null while there is no report. */
   choice(side: Side): IChoice | null {
     return this._choices[side];
   }
@@ -64,7 +64,7 @@ export class Sides implements IDisposable {
     this._disposal.dispose();
   }
 
-  /** Show something else on a side. */
+  /** Show another text on a side. */
   pick(side: Side, change: Partial<IAddress>): void {
     if (change.artifact !== undefined) {
       this._artifacts[side] = change.artifact;
@@ -81,7 +81,7 @@ export class Sides implements IDisposable {
     this.refresh();
   }
 
-  /** Exchange the sides. */
+  /** Swap the sides. */
   swap(): void {
     const { left, right } = this._variants();
     const [a, b] = [this._choices.left, this._choices.right];

@@ -1,7 +1,7 @@
 import type { IGrouping } from './grouping/types';
 
 /**
- * How many boxes a graph opens with, at most, where its groups allow.
+ * The maximum number of boxes that a graph opens with, if its groups allow it.
  */
 const MAX_BOXES = 44;
 

@@ -3,7 +3,7 @@ import { isOfAnotherGraph } from '../model/wrappers';
 import type { IIndexed } from './indexed';
 
 /**
- * The nodes that became one launch of a kernel.
+ * The nodes that one launch of a kernel computes.
  */
 export interface IFusion {
   readonly kernel: Kernel;
@@ -61,10 +61,10 @@ export function isLastStage(stage: string): boolean {
 }
 
 /**
- * Which nodes became which launch.
+ * Assign nodes to launches.
  *
  * @param regions - The regions of the wrapper's text, which name the nodes of
- * each launch; empty if they are not there.
+ *   each launch; empty if there are none.
  */
 export function findFusions(
   graph: IIndexed,
@@ -141,7 +141,7 @@ function withParts(graph: IIndexed, nodes: readonly number[]): number[] {
 }
 
 /**
- * Parts of a set of nodes that hang together.
+ * The connected components of a set of nodes.
  */
 function components(graph: IIndexed, nodes: readonly number[]): number[][] {
   const left = new Set(nodes);
@@ -181,7 +181,7 @@ export function withOwnLaunches(
 }
 
 /**
- * What was measured of a kernel's launches.
+ * The measured times of a kernel's launches.
  */
 export function launchTimes({ launches }: Kernel): LaunchTime[] {
   return launches.flatMap(({ time }) => time ?? []);

@@ -18,14 +18,14 @@ const DTYPES: Record<string, string> = {
 };
 
 /**
- * A dtype in few letters: `f32`.
+ * A short name of a dtype: `f32`.
  */
 export function shortDtype(dtype: string): string {
   return DTYPES[dtype] ?? dtype;
 }
 
 /**
- * An operator without where it comes from: `aten.addmm`, `linear`.
+ * A short name of an operator: `aten.addmm`, `linear`.
  */
 export function shortTarget(node: Node): string {
   const { op, target } = node;

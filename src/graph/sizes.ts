@@ -6,7 +6,7 @@ import type { ILayoutGraph } from './layout/types';
 import type { IGrouping } from './grouping/types';
 
 /**
- * What is written in the box of a node.
+ * The text in the box of a node.
  */
 export interface INodeText {
   readonly name: string;
@@ -33,7 +33,7 @@ export const BOX = {
 };
 
 /**
- * What is written in the boxes, for each node.
+ * The texts in the boxes, for each node.
  */
 export function nodeTexts(graph: IIndexed): INodeText[] {
   return graph.nodes.map(node => {
@@ -68,9 +68,9 @@ export function groupText(type: string, size: string): string {
 }
 
 /**
- * Make what the layout needs of a graph.
+ * The layout's input for a graph.
  *
- * @param sizeText - Says how many nodes a group has.
+ * @param sizeText - Formats the number of nodes in a group.
  */
 export function layoutInput(
   graph: IIndexed,

@@ -1,8 +1,8 @@
 import type { Scene } from './paint/scene';
 
 /**
- * Where to go from an item: to what it takes, to what takes it, to what stands
- * beside it.
+ * A direction to move from an item: to its inputs, to its users, or along its
+ * row.
  */
 export type Direction = 'inputs' | 'users' | 'before' | 'after';
 

@@ -2,70 +2,71 @@ import type { ISignal } from '@lumino/signaling';
 import type { Measurement, StudyChoice, StudyName } from '../protocol/types';
 
 /**
- * How a measurement is to be made.
+ * The options of a measurement.
  */
 export interface IMeasureOptions {
   /**
-   * The names of the variants; all that can be built, when none is given. Eager
-   * is always among them.
+   * The names of the variants to measure; by default all that can be built.
+   * Eager is always measured.
    */
   readonly variants?: readonly string[];
 
   /**
-   * After about so long it ends by itself.
+   * How long to measure, in seconds.
    */
   readonly seconds?: number;
 
   /**
-   * Whether it begins anew where it could go on.
+   * Whether to start over instead of resuming.
    */
   readonly again?: boolean;
 }
 
 /**
- * What studies do, and where.
+ * The options of studies.
  */
 export interface IStudyOptions {
   /**
-   * Name of an option of a study → the names that it selects; all that the study
-   * does, if it is left out.
+   * Name of an option of a study → the names that it selects; by default the
+   * whole study runs.
    */
   readonly selected?: Readonly<Record<string, readonly string[]>>;
 
   /**
-   * The name of the executor that runs the study's processes; the kernel's machine
-   * where there is none.
+   * The name of the executor that runs the study's processes; by default the
+   * kernel's machine.
    */
   readonly executor?: string;
 }
 
 /**
- * What can be measured of a subject, as a view sees it.
+ * Measurements and studies of a subject, as views use them.
  */
 export interface IMeasuring {
   /**
-   * The measurement of the selected subject with all its samples, completed
-   * while it goes on; null where there is none.
+   * The measurement of the selected subject with all its samples, updated while
+   * it runs; null if there is none.
    */
   readonly measurement: Measurement | null;
   readonly measurementChanged: ISignal<unknown, Measurement | null>;
 
   /**
-   * Get what the kernel has measured so far. A view that shows it calls this
-   * first: nothing is fetched while no view shows it.
+   * Get what the kernel has measured so far. A view that shows measurements
+   * calls this first; without such a view, nothing is fetched.
    */
   loadMeasurement(): Promise<void>;
 
   /**
-   * Time variants interleaved. It is stopped as any job is, and loses nothing by
-   * that; starting again goes on.
+   * Time variants interleaved. Canceling the job keeps all samples; starting
+   * again resumes.
    */
   startMeasure(options?: IMeasureOptions): Promise<void>;
 
   /**
-   * Take a closer look at variants: all that are built, when none is named.
+   * Run studies of variants.
    *
-   * @param options - What the studies do, and where.
+   * @param variants - Their names; by default all that are built.
+   * @param options - The options of the studies.
    */
   startStudies(
     studies: readonly StudyName[],
@@ -74,7 +75,7 @@ export interface IMeasuring {
   ): Promise<void>;
 
   /**
-   * What the options of a study take for a variant, by the options' names.
+   * The values that a study's options accept for a variant, by option.
    */
   getStudyChoices(
     study: StudyName,

@@ -27,29 +27,29 @@ export interface ITextPosition {
   readonly artifact: string;
 
   /**
-   * The line, from 1; null is the text as a whole.
+   * The line, counted from 1; null for the whole text.
    */
   readonly line: number | null;
 
   /**
-   * An artifact that it is to be read beside: that one left, this one right.
+   * An artifact to show on the left, with this one on the right.
    */
   readonly beside?: string;
 
   /**
-   * The variant that `beside` is of, where it is another.
+   * The variant of `beside`, if it differs.
    */
   readonly besideVariant?: string;
 
   /**
-   * The compilation that `beside` is of, where it is another.
+   * The compilation of `beside`, if it differs.
    */
   readonly besideCompilation?: string;
 }
 
 /**
- * What is selected in every view at once. Whoever selects gives what it knows;
- * every view finds what that means for it.
+ * The selection that all views share. The view that selects sets the fields
+ * that it knows; each view derives what to highlight.
  */
 export interface ISelection {
   /**
@@ -73,19 +73,19 @@ export interface ISelection {
   readonly kernel: string | null;
 
   /**
-   * A text for the code view to turn to.
+   * A text for the Code view to show.
    */
   readonly text: ITextPosition | null;
 
   /**
-   * The view that selected, so that it can tell its own selections apart.
+   * The view that made the selection, so that it recognizes its own.
    */
   readonly origin: object | null;
 }
 
 /**
- * All that a selection means in the compilation that is shown: along source
- * line, node, kernel and the lines of both wrappers.
+ * Everything that a selection refers to in the shown compilation: source lines,
+ * nodes, kernels, and regions of both wrappers.
  */
 export interface ILinked {
   /**
@@ -106,7 +106,7 @@ export interface ILinked {
   readonly sources: readonly ISourcePosition[];
 
   /**
-   * What torch gives no mapping for, and why, as text to show; empty if
+   * What torch provides no mapping for, and why, as text to show; empty if
    * nothing is missing.
    */
   readonly missing: string;

@@ -32,18 +32,18 @@ export interface IStatus {
   readonly kind: ConnectionKind;
 
   /**
-   * The kernel's language, where `kind` is `unsupported`.
+   * The kernel's language, if `kind` is `unsupported`.
    */
   readonly language?: string;
 
   /**
-   * What went wrong, where `kind` is `error`.
+   * What went wrong, if `kind` is `error`.
    */
   readonly problem?: Problem;
 
   /**
-   * Whether the kernel was restarted, where `kind` is `connecting`: it knows
-   * nothing any more of what it was asked for.
+   * Whether the kernel was restarted, if `kind` is `connecting`: it has lost
+   * its earlier requests.
    */
   readonly isRestart?: boolean;
 }

@@ -33,7 +33,8 @@ export interface ISides {
 }
 
 /**
- * What a standalone program runs: a kernel, or a stage's graph.
+ * The part of a compilation that a standalone program runs: a kernel, or the
+ * graph of a stage.
  */
 export interface IReproduced {
   readonly variant: string;
@@ -41,13 +42,13 @@ export interface IReproduced {
   readonly kernel?: string;
   readonly graph?: string;
   /**
-   * Whether a smaller graph that fails in the same way is wanted.
+   * Whether to search for a smaller graph that fails in the same way.
    */
   readonly minify?: boolean;
 }
 
 /**
- * What one kernel has inspected, as every view sees it. Independent of widgets.
+ * What one kernel has inspected, as all views use it. Independent of widgets.
  */
 export interface ISubjectModel extends IDisposable, IMeasuring, ISweeping {
   /**
@@ -57,7 +58,7 @@ export interface ISubjectModel extends IDisposable, IMeasuring, ISweeping {
   readonly statusChanged: ISignal<ISubjectModel, IStatus>;
 
   /**
-   * The subjects that the kernel knows.
+   * The subjects that the kernel has inspected.
    */
   readonly subjects: readonly SubjectSummary[];
   readonly subjectsChanged: ISignal<ISubjectModel, void>;
@@ -68,13 +69,13 @@ export interface ISubjectModel extends IDisposable, IMeasuring, ISweeping {
   readonly inspected: ISignal<ISubjectModel, string>;
 
   /**
-   * A report that has come meanwhile and is not the one shown: the id of its
-   * subject. Null once it is shown or dismissed.
+   * The subject of a new report that is not shown yet; null if there is none,
+   * once it is shown, and once it is dismissed.
    */
   readonly offered: string | null;
 
   /**
-   * Show no longer that there is such a report.
+   * Dismiss the offered report.
    */
   dismissOffer(): void;
 
@@ -84,18 +85,19 @@ export interface ISubjectModel extends IDisposable, IMeasuring, ISweeping {
   subject: string | null;
 
   /**
-   * What the installed torch allows for each switch, and the executors.
+   * The values that the installed torch accepts for each switch, and the
+   * executors.
    */
   readonly choices: Choices;
   readonly choicesChanged: ISignal<ISubjectModel, Choices>;
 
   /**
-   * The selected subject's report without its texts; null until it has come.
+   * The selected subject's report without its texts; null until it has loaded.
    */
   readonly report: ReportSummary | null;
 
   /**
-   * Emitted when the report, or the subject that it is of, has changed.
+   * Emitted when the report or the selected subject has changed.
    */
   readonly reportChanged: ISignal<ISubjectModel, void>;
 
@@ -106,129 +108,129 @@ export interface ISubjectModel extends IDisposable, IMeasuring, ISweeping {
   readonly selectedVariantsChanged: ISignal<ISubjectModel, ISides>;
 
   /**
-   * The variant that a view of a single one shows, by name: one of the two of
-   * `selectedVariants`, one that torch.compile made. Empty while there is none.
+   * The name of the variant that views of a single variant show: the compiled
+   * one of the two `selectedVariants`. Empty if there is none.
    */
   variant: string;
   readonly variantChanged: ISignal<ISubjectModel, string>;
 
   /**
-   * The id of the compilation to show, `0/0`: one that `variant` has, if it has
-   * any; empty while there is none.
+   * The id of the compilation to show, such as `0/0`: one of those of
+   * `variant`; empty if it has none.
    */
   compilation: string;
   readonly compilationChanged: ISignal<ISubjectModel, string>;
 
   /**
-   * What is selected.
+   * The current selection.
    */
   readonly selection: ISelection;
   readonly selectionChanged: ISignal<ISubjectModel, ISelection>;
 
   /**
-   * What the selection means. Emitted after `selectionChanged`, once what it
-   * takes to tell has been fetched.
+   * Everything that the selection refers to. `linkedChanged` is emitted after
+   * `selectionChanged`, once the necessary data has been fetched.
    */
   readonly linked: ILinked;
   readonly linkedChanged: ISignal<ISubjectModel, ILinked>;
 
   /**
-   * Selects; what is not given is deselected.
+   * Replace the selection; fields that are left out are cleared.
    */
   select(selection: Partial<ISelection>): void;
 
   /**
-   * The setting of the switches that the user asked for last.
+   * The variant that the switches last requested.
    */
   readonly requested: Variant;
 
   /**
-   * Emitted when `requested`, or whether its sources are being made, has changed.
+   * Emitted when `requested` or `pending` has changed.
    */
   readonly requestedChanged: ISignal<ISubjectModel, void>;
 
   /**
-   * Whether the sources of `requested` are on their way.
+   * Whether the code of `requested` is being generated.
    */
   readonly pending: boolean;
 
   /**
-   * Flips switches: asks for the sources of the variant so set. Calls in quick
-   * succession are one request; the last one wins.
+   * Set switches, and request the code of the resulting variant. Calls in quick
+   * succession make a single request.
    */
   setRequested(change: Partial<Variant>): void;
 
   /**
-   * Turns to a variant that the report has: the switches show its setting, the
-   * code view its code.
+   * Show a variant of the report: the switches show its settings, and the Code
+   * view its code.
    */
   showVariant(name: string): void;
 
   /**
-   * The job on the kernel's main thread, else the one on another thread; the last one
-   * if none is active.
+   * The job on the kernel's main thread, or else one on another thread; if none
+   * is active, the last one.
    */
   readonly job: JobState | null;
 
   /**
-   * When the job began, or began to wait, in the page's time (`Date.now()`).
+   * When the job started or was queued, in the page's time (`Date.now()`).
    */
   readonly jobSince: number;
   readonly jobChanged: ISignal<ISubjectModel, JobState | null>;
 
   /**
-   * A problem of the panel's own last request, null if it went well.
+   * The problem of the panel's last request; null if it succeeded.
    */
   readonly problem: Problem | null;
   readonly problemChanged: ISignal<ISubjectModel, Problem | null>;
 
   /**
-   * Builds, checks and times the report's variants.
+   * Build, check and time the report's variants.
    */
   run(): Promise<void>;
 
   /**
-   * Resumes what was stopped: generates the code that was asked for last,
-   * or builds and times.
+   * Resume canceled work: generate the code that was last requested, or build
+   * and time.
    */
   resume(): Promise<void>;
 
   /**
-   * Stops the job.
+   * Cancel the job.
    */
   cancel(): Promise<void>;
 
   /**
-   * Drops the selected subject.
+   * Drop the selected subject.
    */
   forget(): Promise<void>;
 
   /**
-   * How the kernel's surroundings are: what is found by now, of a checkup that
-   * goes on while there is something in its `waiting`.
+   * Get the results so far of the checkup of the kernel's environment, which
+   * runs until its `waiting` is empty.
    *
-   * @param again - Begin anew, if none is under way.
+   * @param again - Start a new checkup, unless one is running.
    */
   getCheckup(again: boolean): Promise<CheckupResult>;
 
   /**
-   * The standalone program of a kernel or graph, or the job that writes and
-   * tries it: the first request starts it.
+   * Get the standalone program of a kernel or graph, or the job that writes and
+   * tries it, which the first request starts.
    *
    * @param again - Start another job if the last one has ended.
    */
   getReproducer(part: IReproduced, again: boolean): Promise<ReproducerResult>;
 
   /**
-   * Cancels a job that `getReproducer` returned. The job is not on the main thread, so
-   * nothing is interrupted.
+   * Cancel a job that `getReproducer` returned. It is not on the main thread,
+   * so nothing is interrupted.
    */
   cancelReproducer(job: string): Promise<void>;
 
   /**
-   * The whole report of the selected subject as a file's text.
+   * Get the whole report of the selected subject as the text of a file.
    *
-   * @param redact - Without paths and source code.
+   * @param redact - Whether to leave out paths and source code.
    */
   save(
     format: 'json' | 'html',
@@ -236,38 +238,38 @@ export interface ISubjectModel extends IDisposable, IMeasuring, ISweeping {
   ): Promise<{ filename: string; text: string }>;
 
   /**
-   * Loads the IPython extension into the kernel.
+   * Load the IPython extension into the kernel.
    */
   load(): Promise<void>;
 
   /**
-   * Asks for everything again.
+   * Request everything again.
    */
   refresh(): Promise<void>;
 
   /**
-   * A variant of the report with its compilations in outline. This and what
-   * follows is cached for as long as the report's revision is the same, and
-   * rejects with a `RequestError`.
+   * Get a variant of the report with outlines of its compilations. The results
+   * of this method and of the following ones are cached until the report's
+   * revision changes; they reject with a `RequestError`.
    */
   getVariant(variant: string): Promise<VariantReport>;
 
   /**
-   * The lines that hold a text, of all texts of the report.
+   * Find the lines that contain a text, in all texts of the report.
    */
   search(text: string): Promise<SearchResult>;
 
   /**
-   * Compare a trace with another one: the report has the difference then.
+   * Compare the trace with another one; the difference is added to the report.
    *
-   * @param path - The other trace's.
-   * @param every - Compare the kernels and guards of all compilations that
-   *   differ, not of the slowest alone.
+   * @param path - The path of the other trace.
+   * @param every - Whether to compare the kernels and guards of all
+   *   compilations that differ, not only of the slowest.
    */
   compareTrace(path: string, every: boolean): Promise<void>;
 
   /**
-   * A compilation in outline, with the parts that are asked for.
+   * Get the outline of a compilation, with the requested parts.
    */
   getCompilation(
     variant: string,
@@ -276,18 +278,19 @@ export interface ISubjectModel extends IDisposable, IMeasuring, ISweeping {
   ): Promise<Compilation>;
 
   /**
-   * A stage's graph, without its text.
+   * Get the graph of a stage, without its text.
    */
   getGraph(variant: string, compilation: string, stage: string): Promise<Graph>;
 
   /**
-   * Which guards would fail for other arguments; `args` is Python, as in a
-   * call.
+   * Find the guards that would fail for other arguments.
+   *
+   * @param args - The arguments in Python, as written in a call.
    */
   whatIf(variant: string, args: string): Promise<WhatIfResult>;
 
   /**
-   * Whether the kernel is watched; null until it has said so.
+   * The state of watching; null until the kernel has reported it.
    */
   readonly watch: WatchState | null;
   readonly watchChanged: ISignal<ISubjectModel, WatchState | null>;
@@ -299,9 +302,9 @@ export interface ISubjectModel extends IDisposable, IMeasuring, ISweeping {
   readonly tiersChanged: ISignal<ISubjectModel, readonly GraphTiers[]>;
 
   /**
-   * Have a graph stay with a tier, or end that.
+   * Pin a graph to a tier, or unpin it.
    *
-   * @param tier - The last that may serve.
+   * @param tier - The last tier that may serve.
    */
   pinTier(
     number: number,
@@ -312,29 +315,29 @@ export interface ISubjectModel extends IDisposable, IMeasuring, ISweeping {
   /**
    * Turn watching on or off.
    *
-   * @param clear - Whether to empty what was seen first.
+   * @param clear - Whether to drop the recorded compilations first.
    */
   setWatch(on: boolean, clear?: boolean): Promise<void>;
 
   /**
-   * Whether there is a kernel behind the report: it can then be built, timed
-   * and asked for more. A report from a file cannot.
+   * Whether a kernel can build, time and study the report's subject; false for
+   * a report from a file.
    */
   readonly isLive: boolean;
 
   /**
-   * Whether the report is of a kernel that is gone: it is looked at, and saved,
-   * as it was when it was last shown.
+   * Whether the report is a copy from a kernel that has ended, as of when it
+   * was last shown.
    */
   readonly isKept: boolean;
 
   /**
-   * Whether a subject was inspected by a kernel that is gone.
+   * Whether a subject was inspected by a kernel that has ended.
    */
   isEarlier(subject: string): boolean;
 
   /**
-   * An artifact of the report: one text, with what its lines mean.
+   * Get an artifact of the report: a text, with the regions of its lines.
    */
   getArtifact(
     variant: string,

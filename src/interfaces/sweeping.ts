@@ -2,19 +2,18 @@ import type { ISignal } from '@lumino/signaling';
 import type { Sweep, Variant } from '../protocol/types';
 
 /**
- * What is to be swept, and how much each cell may take.
+ * The variants and shapes of a sweep, and the limits of each cell.
  */
 export interface ISweepOptions {
   readonly variants: readonly Variant[];
 
   /**
-   * Name → the arguments as written in a call; the subject's own where there
-   * are none.
+   * Name → the arguments as written in a call; by default the subject's own.
    */
   readonly shapes?: Readonly<Record<string, string>>;
 
   /**
-   * After so long a cell is ended, in seconds.
+   * The time limit of a cell, in seconds.
    */
   readonly timeout?: number;
 
@@ -24,19 +23,19 @@ export interface ISweepOptions {
   readonly seconds?: number;
 
   /**
-   * Whether finished cells of an earlier sweep are taken over.
+   * Whether to reuse finished cells of an earlier sweep.
    */
   readonly resume?: boolean;
 
   /**
-   * The name of the executor that runs the cells; the kernel's machine where there is
-   * none.
+   * The name of the executor that runs the cells; by default the kernel's
+   * machine.
    */
   readonly executor?: string;
 }
 
 /**
- * A subject under many variants, as a view sees it.
+ * The sweep of a subject, as views use it.
  */
 export interface ISweeping {
   /**
@@ -47,19 +46,19 @@ export interface ISweeping {
   readonly sweepChanged: ISignal<unknown, Sweep | null>;
 
   /**
-   * Get the current state of the sweep. A view that shows it calls this first: nothing
-   * is fetched while no view shows it.
+   * Get the current state of the sweep. A view that shows the sweep calls this
+   * first; without such a view, nothing is fetched.
    */
   loadSweep(): Promise<void>;
 
   /**
-   * Begin a sweep. It runs in processes of its own, beside the kernel's main
-   * thread.
+   * Start a sweep. It runs in separate processes, so the kernel's main thread
+   * stays free.
    */
   startSweep(options: ISweepOptions): Promise<void>;
 
   /**
-   * End the sweep; its finished cells stay.
+   * Cancel the sweep; its finished cells are kept.
    */
   cancelSweep(): Promise<void>;
 }

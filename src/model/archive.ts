@@ -13,19 +13,19 @@ const IDLE_MS = 1500;
 const FIRST = 200;
 
 /**
- * How many characters of reports are kept.
+ * How many characters of reports are kept in total.
  */
 const MAX_CHARACTERS = 200_000_000;
 
 /**
- * The whole reports that were looked at, so that they outlive their kernel.
+ * Copies of the whole reports that were shown, which outlive their kernel.
  */
 export class Archive {
   constructor(private _options: Archive.IOptions) {}
 
   /**
-   * A report was shown: fetch it once it has settled, even if another one is shown
-   * by then.
+   * Fetch a report that was shown, once it stops changing, even if another one
+   * is shown by then.
    */
   note(summary: SubjectSummary): void {
     const { id } = summary.subject;
@@ -41,7 +41,7 @@ export class Archive {
   }
 
   /**
-   * Fetch what could not be fetched while the kernel was at work.
+   * Fetch what could not be fetched while the kernel was busy.
    */
   retry(): void {
     if (this._awaited.size > 0) {
@@ -55,15 +55,14 @@ export class Archive {
   }
 
   /**
-   * What answers in the kernel's place; null where the report was never
-   * fetched.
+   * What answers instead of the kernel; null if the report was never fetched.
    */
   get(id: string): Archive.IAnswers | null {
     return this._entries.get(id) ?? null;
   }
 
   /**
-   * The reports whose kernel is gone, the latest first.
+   * The reports whose kernel has ended, the latest first.
    */
   get orphaned(): readonly SubjectSummary[] {
     return [...this._entries.values()]
@@ -73,7 +72,7 @@ export class Archive {
   }
 
   /**
-   * The kernel is gone.
+   * Process the end of the kernel.
    */
   onKernelGone(): void {
     clearTimeout(this._timer);
@@ -84,8 +83,8 @@ export class Archive {
   }
 
   /**
-   * Take the kernel's list: what it knows is not lost. What it has let go of,
-   * and what was lost and inspected again, is not kept.
+   * Process the kernel's list of subjects. Copies of reports that the kernel
+   * still has, has dropped, or has inspected again are not kept.
    */
   follow(subjects: readonly SubjectSummary[]): void {
     const known = new Set(subjects.map(subject => subject.subject.id));

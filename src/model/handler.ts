@@ -6,20 +6,18 @@ import { Connection } from '../protocol/connection';
 import { SubjectModel } from './subject';
 
 /**
- * Code that is worth a look at what the kernel has inspected.
+ * Code after which the kernel's subjects are requested.
  */
 const USES_COMPILESCOPE = /compilescope|%%compile\b/;
 
 /**
- * Code that inspects something by itself.
+ * Code that inspects a call.
  */
 const INSPECTION = /^\s*%%compile\b/;
 
 /**
- * Connects the model of one notebook or console to whatever kernel it has.
- *
- * A kernel is left alone until somebody looks, or until it runs code that
- * mentions the package.
+ * Connects the model of one notebook or console to its current kernel: once a
+ * view shows the model, or once the kernel runs code that mentions the package.
  */
 export class KernelHandler implements IDisposable {
   constructor(

@@ -2,7 +2,7 @@ import type { IConnection } from '../protocol/connection';
 import type { JobState } from '../protocol/types';
 
 /**
- * How far a state is: events and replies may overtake each other.
+ * The order of a job's states: events and replies may overtake each other.
  */
 const RANK: Record<JobState['state'], number> = {
   queued: 0,
@@ -13,7 +13,7 @@ const RANK: Record<JobState['state'], number> = {
 };
 
 /**
- * Whether a job is yet to end.
+ * Whether a job has not ended.
  */
 export function isActive(job: JobState | null): boolean {
   return job !== null && RANK[job.state] < RANK.done;
@@ -28,7 +28,7 @@ export function isKernelBusy(job: JobState | null): boolean {
 }
 
 /**
- * Whether an update of a job says less than what is known of it.
+ * Whether an update of a job is older than its known state.
  */
 function isStale(known: JobState, update: JobState): boolean {
   return (

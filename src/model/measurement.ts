@@ -37,8 +37,8 @@ export function complete(
 }
 
 /**
- * The measurement of one subject at a time: completes what is pushed, and asks
- * for what it missed.
+ * The measurement of one subject at a time: merges pushed samples, and requests
+ * missing ones.
  */
 export class MeasurementKeeper {
   constructor(private _options: MeasurementKeeper.IOptions) {}
@@ -51,7 +51,7 @@ export class MeasurementKeeper {
   }
 
   /**
-   * Another subject or kernel: the state is obsolete.
+   * Forget the state: another subject or kernel is shown.
    */
   clear(): void {
     this._ticket++;
@@ -61,7 +61,7 @@ export class MeasurementKeeper {
   }
 
   /**
-   * Take what the kernel tells.
+   * Process an update from the kernel.
    */
   take(update: Measurement): void {
     if (update.state === 'none') {

@@ -20,8 +20,8 @@ import { ReportReader } from './reading/reader';
 import { ModelSignals } from './signals';
 
 /**
- * What a model asks of a kernel about the selected subject, and the problem of
- * the last request.
+ * The requests of a model to the kernel about the selected subject, and the
+ * problem of the last request.
  */
 export abstract class ModelRequests extends ModelSignals {
   /**
@@ -145,8 +145,8 @@ export abstract class ModelRequests extends ModelSignals {
   }
 
   /**
-   * As `need`, to read the report: where its kernel is gone, what was fetched
-   * of it before answers.
+   * As `need`, for reading the report: if its kernel has ended, the copy of the
+   * report answers.
    */
   protected source(): {
     connection: Pick<IConnection, 'request'>;
@@ -156,7 +156,7 @@ export abstract class ModelRequests extends ModelSignals {
   }
 
   /**
-   * Do something if there is a kernel; what goes wrong is the problem.
+   * Run an action if there is a kernel; an error becomes the problem.
    */
   protected async attempt(
     action: (connection: IConnection, subject: string) => Promise<void>
@@ -172,7 +172,7 @@ export abstract class ModelRequests extends ModelSignals {
   }
 
   /**
-   * Show what went wrong.
+   * Set the problem.
    */
   protected fail(error: unknown): void {
     this.setProblem(problemOf(error));

@@ -4,7 +4,7 @@ import { Linker, NO_SELECTION } from './links/linker';
 import type { ReportReader } from './reading/reader';
 
 /**
- * What is selected, and what that means.
+ * The selection, and what it refers to.
  */
 export class Selected {
   constructor(private _options: Selected.IOptions) {
@@ -22,7 +22,7 @@ export class Selected {
   }
 
   /**
-   * Select; what is not given is deselected.
+   * Replace the selection; fields that are left out are cleared.
    */
   select(selection: Partial<ISelection>): void {
     const next = { ...NO_SELECTION, ...selection };

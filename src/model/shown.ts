@@ -9,9 +9,9 @@ import {
 } from './variants';
 
 /**
- * What of a report is shown: two variants side by side, one of them where a view
- * shows one, and one compilation. Whatever the report becomes, it has what is
- * shown.
+ * The shown parts of a report: two variants side by side, the one of them that
+ * views of a single variant show, and one compilation. They are valid for every
+ * revision of the report.
  */
 export class Shown {
   constructor(private _options: Shown.IOptions) {}

@@ -2,7 +2,7 @@ import type { SubjectSummary, SubjectsChanged } from '../protocol/types';
 import { Archive } from './archive';
 
 /**
- * The subjects that a kernel knows, and the reports of a kernel before it.
+ * The subjects of a kernel, and the reports of earlier kernels.
  */
 export class KnownSubjects {
   constructor(options: Archive.IOptions) {
@@ -13,14 +13,15 @@ export class KnownSubjects {
   }
 
   /**
-   * The latest first; reports of a kernel before stand below.
+   * The latest first; reports of earlier kernels at the end.
    */
   get list(): readonly SubjectSummary[] {
     return this._list;
   }
 
   /**
-   * What was inspected in the meantime and is not looked at; null for nothing.
+   * The subject that was inspected meanwhile and is not shown; null if there is
+   * none.
    */
   offered: string | null = null;
 
@@ -29,14 +30,14 @@ export class KnownSubjects {
   }
 
   /**
-   * Whether the kernel knows a subject.
+   * Whether the kernel has a subject.
    */
   isLive(id: string): boolean {
     return this._live.has(id);
   }
 
   /**
-   * Whether a subject is one of a kernel before, whose report was fetched.
+   * Whether a subject is that of an earlier kernel, with a copy of its report.
    */
   isEarlier(id: string): boolean {
     return !this._live.has(id) && this.isFetched(id);
@@ -50,14 +51,14 @@ export class KnownSubjects {
   }
 
   /**
-   * What answers in the kernel's place; null where the kernel does.
+   * What answers instead of the kernel; null if the kernel answers.
    */
   answersOf(id: string): Archive.IAnswers | null {
     return this._live.has(id) ? null : this._archive.get(id);
   }
 
   /**
-   * The kernel is gone, and all that it knew but for what was fetched.
+   * Process the end of the kernel: only copies of reports remain.
    *
    * @param current - A subject that stays in the list.
    */
@@ -70,7 +71,7 @@ export class KnownSubjects {
   }
 
   /**
-   * Take the kernel's list.
+   * Process the kernel's list.
    */
   update(subjects: readonly SubjectSummary[]): void {
     this._live = new Set(subjects.map(({ subject }) => subject.id));
@@ -79,8 +80,8 @@ export class KnownSubjects {
   }
 
   /**
-   * Note what has come meanwhile, and drop it once it is gone or older than what
-   * was inspected since.
+   * Note a new report to offer; drop it once its subject is gone or another
+   * call has been inspected since.
    */
   receiveOffer(
     { subjects, focus, offer }: SubjectsChanged,
@@ -97,7 +98,7 @@ export class KnownSubjects {
   }
 
   /**
-   * Forget a report of a kernel before.
+   * Forget a report of an earlier kernel.
    */
   forget(id: string): void {
     this._archive.forget(id);
@@ -105,7 +106,7 @@ export class KnownSubjects {
   }
 
   /**
-   * Have a report that is shown outlive the kernel.
+   * Keep a copy of the shown report for when the kernel ends.
    */
   archive(id: string, revision: number): void {
     const summary = this.find(id);
@@ -115,7 +116,7 @@ export class KnownSubjects {
   }
 
   /**
-   * Fetch what could not be fetched while the kernel was at work.
+   * Fetch what could not be fetched while the kernel was busy.
    */
   retry(): void {
     this._archive.retry();

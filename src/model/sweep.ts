@@ -1,21 +1,21 @@
 import type { Sweep, SweepCell } from '../protocol/types';
 
 /**
- * What tells a cell from the others. Two shapes that are alike have one key.
+ * The key of a cell. Two equal shapes have the same key.
  */
 export function cellId({ key, shape }: SweepCell): string {
   return `${key} ${shape}`;
 }
 
 /**
- * Whether a cell has ended, well or not.
+ * Whether a cell has ended, successfully or not.
  */
 function isFinished({ state }: SweepCell): boolean {
   return state !== 'waiting' && state !== 'running';
 }
 
 /**
- * Whether a sweep has ended, well or not.
+ * Whether a sweep has ended, successfully or not.
  */
 export function isEnded({ state }: Sweep): boolean {
   return state !== 'waiting' && state !== 'running';
@@ -68,8 +68,8 @@ export class SweepKeeper {
   }
 
   /**
-   * Take what the kernel tells. While an answer is on its way it waits for
-   * that: the answer may be older.
+   * Process an update from the kernel. It waits for the reply to a current
+   * request, which may be older.
    */
   take(update: Sweep): void {
     if (this._asking) {
@@ -85,7 +85,7 @@ export class SweepKeeper {
   }
 
   /**
-   * The kernel went away, and its sweep with it.
+   * Process the end of the kernel, which ends the sweep.
    */
   end(): void {
     const { _current: sweep } = this;
@@ -112,8 +112,7 @@ export class SweepKeeper {
   }
 
   /**
-   * Ask the kernel for all of it. Calls while an answer is on its way are one
-   * request.
+   * Request the whole sweep. Calls during a request share it.
    */
   load(): Promise<void> {
     this._asking ??= this._load(this._options.ask);
@@ -121,9 +120,10 @@ export class SweepKeeper {
   }
 
   /**
-   * Begin another one.
+   * Start a sweep.
    *
-   * @param ask - Has the kernel begin it, and gives it with all its cells.
+   * @param ask - Requests the sweep from the kernel; resolves with all its
+   *   cells.
    */
   async begin(ask: () => Promise<Sweep | null>): Promise<void> {
     const ticket = this._ticket;

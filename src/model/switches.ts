@@ -8,27 +8,28 @@ import { DEFAULT_VARIANT, isSameVariant } from './variants';
 const DEBOUNCE = 120;
 
 /**
- * The switches of one subject: what is requested, and whether it is on its way.
+ * The switches of one subject: the requested variant, and whether its code is
+ * being generated.
  */
 export class Switches {
   constructor(private _options: Switches.IOptions) {}
 
   /**
-   * The setting asked for last.
+   * The variant that was last requested.
    */
   get requested(): Variant {
     return this._requested;
   }
 
   /**
-   * Whether its sources are on their way.
+   * Whether its code is being generated.
    */
   get pending(): boolean {
     return this._pending !== null;
   }
 
   /**
-   * Show a setting that the report has; what was on its way is given up.
+   * Show a variant of the report; a pending request is dropped.
    */
   reset(variant: Variant = DEFAULT_VARIANT): void {
     this._stop();
@@ -37,7 +38,7 @@ export class Switches {
   }
 
   /**
-   * Flip switches, and ask for the variant so set.
+   * Set switches, and request the resulting variant.
    */
   set(change: Partial<Variant>): void {
     const requested = { ...this._requested, ...change };
@@ -106,8 +107,8 @@ export class Switches {
   }
 
   /**
-   * Give up what was asked for, unless it is asked for again: that is answered by
-   * the same job.
+   * Drop the pending request, unless the same variant is requested again, which
+   * the same job answers.
    */
   private _leave(requested: Variant, answer: AddVariantResult): void {
     if (!this._pending || !isSameVariant(requested, this._requested)) {
@@ -129,21 +130,22 @@ export class Switches {
  */
 export namespace Switches {
   /**
-   * What the switches do when they are flipped.
+   * The callbacks of the switches.
    */
   export interface IOptions {
     /**
-     * Whether the code of a variant is there already: it is asked for at once.
+     * Whether the code of a variant exists already; it is then requested at
+     * once.
      */
     isReady: (variant: Variant) => boolean;
 
     /**
-     * Asks for a variant.
+     * Requests a variant.
      */
     ask: (variant: Variant) => Promise<AddVariantResult>;
 
     /**
-     * Takes the answer to what was asked last.
+     * Called with the reply to the last request.
      */
     onAnswer: (answer: AddVariantResult) => Promise<void>;
 
@@ -153,7 +155,7 @@ export namespace Switches {
     onLeft: (answer: AddVariantResult) => void;
 
     /**
-     * Takes what went wrong.
+     * Called with an error.
      */
     onError: (error: unknown) => void;
 
@@ -166,7 +168,7 @@ export namespace Switches {
 
 interface IPending {
   /**
-   * The job that makes the variant, once the kernel has named it.
+   * The job that generates the variant's code, once the kernel has named it.
    */
   job: string | null;
   timer: number;

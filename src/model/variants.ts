@@ -21,7 +21,7 @@ export const DEFAULT_VARIANT: Variant = {
 };
 
 /**
- * What can be chosen while no kernel has said.
+ * The choices until a kernel sends its own.
  */
 export const NO_CHOICES: Choices = {
   backends: [],
@@ -99,15 +99,15 @@ export function placeVariant(sides: ISides, variant: VariantSummary): ISides {
 }
 
 /**
- * Whether a variant is one that torch.compile makes something of.
+ * Whether `torch.compile` compiles a variant.
  */
 export function isCompiled(variant: VariantSummary): boolean {
   return variant.requested.backend !== null;
 }
 
 /**
- * Whether code was generated, and all of it for devices that are not there, so
- * that nothing can be timed.
+ * Whether all generated code is for devices that are not present, so that
+ * nothing can be timed.
  */
 export function isOnlyForTargets(variants: readonly VariantSummary[]): boolean {
   const compiled = variants.filter(isCompiled);

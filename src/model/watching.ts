@@ -3,9 +3,8 @@ import { NO_CHOICES } from './variants';
 import { ModelWork } from './work';
 
 /**
- * What the kernel tells of itself, whatever the subject: what the user's own code
- * compiles while it is watched, the tiers of what the backend compiled, and what can
- * be chosen.
+ * The state of the kernel that does not depend on the subject: watching, tiers,
+ * and the choices of switches.
  */
 export abstract class ModelWatching extends ModelWork {
   get choices(): Choices {

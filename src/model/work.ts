@@ -18,8 +18,8 @@ import { ModelRequests } from './requests';
 import { SweepKeeper } from './sweep';
 
 /**
- * The work that a model has a kernel do on the selected subject: starts it,
- * follows it, stops it.
+ * The kernel's work on the selected subject: a model starts, follows and
+ * cancels it.
  */
 export abstract class ModelWork
   extends ModelRequests

@@ -5,7 +5,7 @@ import type { EventOf, IConnection } from './interface';
 import type { Commands, HelloResult } from './types';
 
 /**
- * What all connections have in common: their status and their signals.
+ * The base of all connections: their status and their signals.
  */
 export abstract class BaseConnection implements IConnection {
   /**
@@ -56,7 +56,7 @@ export abstract class BaseConnection implements IConnection {
   }
 
   /**
-   * Let go of what the connection holds; called once, when it is disposed.
+   * Release the connection's resources; called once, when it is disposed.
    */
   protected release(): void {
     // Nothing, unless a connection holds something.

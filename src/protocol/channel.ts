@@ -8,7 +8,7 @@ import type { IDisposable } from '@lumino/disposable';
 const SUBSHELL_LINGER_MS = 1_000;
 
 /**
- * A comm that this page opened, on a subshell where the kernel has them.
+ * A comm that this page opened, on a subshell if the kernel has subshells.
  */
 export class Channel implements IDisposable {
   /**

@@ -32,7 +32,8 @@ const QUEUED = 400;
 export const BUSY_TIMEOUT_MS = 1_000;
 
 /**
- * How often a kernel that serves panels may close the comms at once.
+ * How often a kernel that serves panels may close the comms right after they
+ * are opened.
  */
 const MAX_REFUSALS = 3;
 
@@ -151,7 +152,7 @@ export class Connection extends BaseConnection {
   }
 
   /**
-   * Whether requests wait for the kernel to finish a cell.
+   * Whether requests have to wait until the kernel finishes a cell.
    */
   private get _isQueued(): boolean {
     return this._kernel.status === 'busy' && !usesSubshells(this._kernel);

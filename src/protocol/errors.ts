@@ -5,9 +5,9 @@ import type { Problem } from './types';
  */
 export class RequestError extends Error {
   /**
-   * @param problem - What to tell the user.
-   * @param kind - `reply`: the kernel said so; `closed`: the comm went away;
-   * `invalid`: the answer makes no sense.
+   * @param problem - The problem to show.
+   * @param kind - `reply`: the kernel replied with it; `closed`: the comm was
+   *   closed; `invalid`: the reply is invalid.
    */
   constructor(
     readonly problem: Problem,
@@ -19,7 +19,7 @@ export class RequestError extends Error {
 }
 
 /**
- * A problem with the fields that are not given left empty.
+ * A problem; fields that are left out are empty.
  */
 export function problem(
   fields: Partial<Problem> & Pick<Problem, 'what'>
@@ -36,7 +36,7 @@ export function problem(
 }
 
 /**
- * What went wrong, whatever was thrown.
+ * The problem of any thrown value.
  */
 export function problemOf(error: unknown): Problem {
   if (error instanceof RequestError) {

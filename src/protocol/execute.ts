@@ -3,17 +3,16 @@ import type { Problem } from './types';
 import { problem } from './client';
 
 /**
- * How often code is handed in again after the kernel threw its queue away.
+ * How often code is sent again after the kernel cleared its queue.
  */
 const ATTEMPTS = 5;
 
 /**
- * Run code on the kernel's main thread, unseen: no output, no history.
+ * Run code silently on the kernel's main thread: without output or history. A
+ * cell that fails makes the kernel clear its queue; the code is then sent again
+ * while `isWanted` returns true.
  *
- * A cell that fails makes the kernel drop what is queued behind it; such code
- * is handed in again for as long as `isWanted` says so.
- *
- * @returns What the code raised, or null.
+ * @returns The error that the code raised, or null.
  */
 export async function execute(
   kernel: Kernel.IKernelConnection,
@@ -44,9 +43,9 @@ export async function execute(
 }
 
 /**
- * Evaluate a Python expression on the kernel's main thread, unseen.
+ * Evaluate a Python expression silently on the kernel's main thread.
  *
- * @returns Its `repr`, or null if it raised.
+ * @returns Its `repr`, or null if it raised an exception.
  */
 export async function evaluate(
   kernel: Kernel.IKernelConnection,

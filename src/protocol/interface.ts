@@ -11,18 +11,18 @@ export type EventOf<K extends keyof Events = keyof Events> = {
 }[K];
 
 /**
- * What a model needs of a kernel.
+ * A connection to a kernel, as models use it.
  */
 export interface IConnection extends IDisposable {
   /**
-   * Whether there is a kernel at the other end, or only a file.
+   * Whether a kernel answers, not a file.
    */
   readonly isLive: boolean;
   readonly status: IStatus;
   readonly statusChanged: ISignal<IConnection, IStatus>;
 
   /**
-   * Emitted with the kernel's full state each time that the comms were opened.
+   * Emitted with the kernel's full state each time the comms have opened.
    */
   readonly opened: ISignal<IConnection, HelloResult>;
 
@@ -40,7 +40,10 @@ export interface IConnection extends IDisposable {
   ): Promise<Commands[K]['result']>;
 
   /**
-   * Run code on the kernel's main thread, for as long as it is wanted.
+   * Run code silently on the kernel's main thread.
+   *
+   * @param isWanted - Whether to send the code again after the kernel cleared its
+   *   queue.
    */
   execute(code: string, isWanted?: () => boolean): Promise<void>;
 
@@ -50,10 +53,10 @@ export interface IConnection extends IDisposable {
   interrupt(): Promise<void>;
 
   /**
-   * Open the comms, or say hello again if they are open.
+   * Open the comms, or send `hello` again if they are open.
    *
-   * @param isExpected - Whether the package is probably loaded: the kernel is not asked
-   * first, whose answer would wait behind the cells that are queued.
+   * @param isExpected - Whether the package is probably loaded. The kernel is
+   *   then not asked first: its reply would wait for all queued cells.
    */
   open(isExpected?: boolean): Promise<void>;
 }

@@ -2,16 +2,15 @@ import { problem, RequestError } from './errors';
 import type { Reply, ReplyPart } from './types';
 
 /**
- * Puts a reply together that came in parts: their texts, one after the other,
- * are the reply as JSON. They come in order, since they come over one comm.
+ * Joins a reply that was sent in parts: their texts, concatenated, are the
+ * reply in JSON. They arrive in order, because they use one comm.
  */
 export class Parts {
   /**
-   * Take a part.
+   * Add a part.
    *
    * @returns The reply if this was the last part, else null.
-   *
-   * @throws RequestError if a part is missing, came twice or makes no sense.
+   * @throws RequestError if a part is missing, repeated or invalid.
    */
   add({ part, parts, text }: ReplyPart): Reply | null {
     const expected = this._texts.length;

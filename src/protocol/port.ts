@@ -134,7 +134,7 @@ export class PortConnection extends BaseConnection {
   }
 
   /**
-   * Say that the kernel is silent once it has been so for long.
+   * Report that the kernel is silent once it has been silent for long.
    */
   private _wait(): void {
     clearTimeout(this._silence);

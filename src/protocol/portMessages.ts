@@ -12,43 +12,43 @@ export interface IAppearance {
   readonly isFull: boolean;
 
   /**
-   * Whether it can: an output in a frame of its own, as in VS Code and in Colab,
-   * cannot be larger than that frame.
+   * Whether it can fill the window: in a frame of its own, as in VS Code and in
+   * Colab, an output cannot be larger than that frame.
    */
   readonly canFill: boolean;
 }
 
 /**
- * What a panel in a cell's output says to the page around it.
+ * A message from a panel in a cell's output to the page around it.
  */
 export type FromPanel =
   | { kind: 'request'; request: Request }
   | { kind: 'interrupt' }
   /**
-   * Have the panel fill the window, or not any more.
+   * Make the panel fill the window, or restore its size.
    */
   | { kind: 'fill'; isFull: boolean };
 
 /**
- * What the page around a panel says to it.
+ * A message from the page around a panel to the panel.
  */
 export type ToPanel =
   /**
-   * What the kernel says.
+   * A message of the kernel.
    */
   | { kind: 'reply' | 'event'; data: ToWidget['data'] }
   /**
-   * There is no kernel any more.
+   * The kernel has ended.
    */
   | { kind: 'closed' }
   /**
-   * The kernel may be gone, or back.
+   * The kernel may have ended, or may be back.
    */
   | { kind: 'check' }
   | { kind: 'appearance'; appearance: IAppearance };
 
 /**
- * The message to a panel's window that brings its port.
+ * The message to a panel's window that contains its port.
  */
 export interface IConnect {
   readonly kind: 'compilescope-connect';
@@ -56,7 +56,7 @@ export interface IConnect {
 }
 
 /**
- * Whether a message to a window brings a panel's port.
+ * Whether a message to a window contains a panel's port.
  */
 export function isConnect(message: unknown): message is IConnect {
   return (message as IConnect | null)?.kind === 'compilescope-connect';

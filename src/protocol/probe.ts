@@ -16,8 +16,8 @@ const PROBE =
   " __import__('importlib.util', fromlist=['']).find_spec('compilescope') is not None";
 
 /**
- * Ask a kernel whether it has the package, on its main thread: the answer comes
- * when the cell that runs is done.
+ * Ask a kernel on its main thread whether it has the package: it replies when
+ * the current cell has finished.
  */
 export async function probe(
   kernel: Kernel.IKernelConnection

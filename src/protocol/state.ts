@@ -16,12 +16,11 @@ export function withGraph(
 }
 
 /**
- * The kernel's answer to `hello` with what it pushed since it was asked.
+ * The kernel's reply to `hello`, with the events that it pushed since the
+ * request. The kernel may reply on a subshell while a cell runs, whose events
+ * can overtake the reply.
  *
- * The kernel may answer on a subshell while a cell runs: what the cell pushes
- * can overtake an answer that was put together before.
- *
- * @param pushed - The events that came after the question, in their order.
+ * @param pushed - The events that arrived after the request, in their order.
  */
 export function withEvents(
   state: HelloResult,

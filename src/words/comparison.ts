@@ -2,7 +2,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import type { Speedup } from '../protocol/types';
 
 /**
- * How a variant compares to the baseline, in words.
+ * How a variant compares with the baseline, in words.
  */
 export function comparison(
   {

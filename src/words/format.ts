@@ -2,12 +2,12 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import type { SourceLine } from '../protocol/types';
 
 /**
- * Less than that is what rounding leaves of nothing, in microseconds.
+ * Times below this, in microseconds, are rounding errors of zero.
  */
 const ZERO_US = 1e-6;
 
 /**
- * The part of a limit from which on three digits round up to the limit.
+ * The share of a limit from which three digits round up to the limit.
  */
 const ROUNDS_UP = 0.9995;
 

@@ -1,8 +1,8 @@
 import type { ISubjectModel } from '../interfaces/subject';
 
 /**
- * The name of the frame of one of a variant's compilations; empty where torch did
- * not say.
+ * The name of the frame of one of a variant's compilations; empty if torch did
+ * not log it.
  */
 export function frameName(
   model: ISubjectModel,

@@ -3,7 +3,7 @@ import { isCompiled } from '../model/variants';
 import type { JobState, ReportSummary } from '../protocol/types';
 
 /**
- * What a job does now.
+ * The current activity of a job.
  */
 export function stepText(job: JobState, trans: TranslationBundle): string {
   if (job.state === 'queued') {
@@ -15,7 +15,7 @@ export function stepText(job: JobState, trans: TranslationBundle): string {
 }
 
 /**
- * What there is after a job was stopped.
+ * What remains after a job was canceled.
  */
 export function stoppedText(
   job: JobState,

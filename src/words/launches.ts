@@ -3,7 +3,7 @@ import type { ISubjectModel } from '../interfaces/subject';
 import { isOfAnotherGraph, wrapperName } from '../model/wrappers';
 
 /**
- * Whether a closer look was taken at a variant: `kernels` times its launches.
+ * Whether the study `kernels` has timed a variant's launches.
  */
 export function isStudied(
   model: ISubjectModel,
@@ -16,7 +16,7 @@ export function isStudied(
 }
 
 /**
- * Line → the launch that stands there, in one of the wrappers.
+ * Line → the launch on that line, in one of the wrappers.
  *
  * @param artifact - The wrapper's name, `python` or `backward.cpp`.
  */

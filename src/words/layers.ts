@@ -7,7 +7,7 @@ import { LAYER_KINDS } from '../protocol/types';
 export const LAYER_ORDER = Object.keys(LAYER_KINDS) as Layer['kind'][];
 
 /**
- * What a layer is called.
+ * The title of a layer.
  */
 export function layerTitle(kind: Layer['kind']): string {
   return LAYER_KINDS[kind];

@@ -1,5 +1,5 @@
 /**
- * A text in sentences, and the code in it.
+ * A part of a text: a sentence, or code in it.
  */
 export interface IPart {
   readonly text: string;
@@ -31,7 +31,7 @@ const CODE = new RegExp(
 );
 
 /**
- * Take a text apart into sentences and code.
+ * Split a text into sentences and code.
  */
 export function partsOf(remedy: string): IPart[] {
   const parts: IPart[] = [];

@@ -7,7 +7,7 @@ import { STEP_KINDS } from '../protocol/types';
 export const KIND_ORDER = Object.keys(STEP_KINDS) as Step['kind'][];
 
 /**
- * What a kind of step is called.
+ * The title of a kind of step.
  */
 export function kindTitle(kind: Step['kind']): string {
   return STEP_KINDS[kind];

@@ -6,13 +6,13 @@ import { formatPlace } from '../../words/format';
 import type { Region } from '../types';
 import { linksField } from './links';
 
-/** More nodes or lines than this do not help in a tooltip. */
+/** The maximum number of nodes or lines in a tooltip. */
 const LIMIT = 8;
 
 /**
- * What a line means, when the pointer rests on it.
+ * The tooltip of a line.
  *
- * @param files The notebook cells that source lines may point into, by file name.
+ * @param files The notebook cells that source lines may refer to, by file name.
  */
 export function regionHover(
   trans: TranslationBundle,

@@ -5,22 +5,23 @@ import { linksField } from './links';
 import { isSpacer } from './spacers';
 
 /**
- * What an editor tells the view.
+ * The events of an editor.
  */
 export interface IEditorEvents {
-  /** A region was chosen, by click or by key. */
+  /** A region was chosen with the pointer or the keyboard. */
   select: (region: Region) => void;
-  /** Nothing is to be selected any more. */
+  /** The selection was cleared. */
   clear: () => void;
-  /** The cursor is at another place. */
+  /** The cursor moved to another line. */
   moved: (line: number) => void;
-  /** Lines became higher or lower, or were folded. */
+  /** The heights of lines changed, or lines were folded. */
   layoutChanged: () => void;
 }
 
 /**
- * Choosing regions with the pointer and with keys: Alt+Up and Alt+Down (or p and n) jump between
- * launches (in a kernel, between its lines), Enter chooses the cursor's line, Escape lets go.
+ * Choosing regions with the pointer and with keys: Alt+Up and Alt+Down (or p
+ * and n) jump between launches (in a kernel, between its lines), Enter chooses
+ * the cursor's line, Escape clears the selection.
  */
 export function regionKeys(events: IEditorEvents): Extension {
   const jump =

@@ -12,7 +12,7 @@ import { RegionIndex } from '../regions/regions';
 import type { Region } from '../types';
 
 /**
- * What an editor knows about its text: the regions, and the bars of those with a partner.
+ * The links of a text: its regions, and the bars of those with a partner.
  */
 export interface ILinks {
   index: RegionIndex;

@@ -4,7 +4,7 @@ import { setCosts } from './costs';
 import { setDecisions } from './decisions';
 import { setTimes } from './times';
 
-/** Puts what is to be said beside the lines into an editor. */
+/** Shows the notes on lines in an editor. */
 export function noteEffects(notes: INotes): StateEffect<unknown>[] {
   return [
     setTimes.of(notes.times),

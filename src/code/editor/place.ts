@@ -4,12 +4,13 @@ import type { RegionIndex } from '../regions/regions';
 import { linksField } from './links';
 
 /**
- * What is at the top of an editor, and where its cursor is, in terms that another text knows too.
+ * The scroll position and the cursor of an editor, relative to regions that
+ * another text may also have.
  */
 export interface IPlace {
-  /** The key of the first region in sight that has one. */
+  /** The key of the first visible region that has one. */
   key: string | null;
-  /** The first line in sight. */
+  /** The first visible line. */
   line: number;
   /** How far that region's (or that line's) top is from the top of the window, in pixels. */
   offset: number;
@@ -17,7 +18,7 @@ export interface IPlace {
   cursorLine: number;
 }
 
-/** What stays in sight above the first call. */
+/** How much stays visible above the first call. */
 const CALLS_MARGIN_PX = 90;
 
 /** Remember an editor's place before its text, or the way it is shown, changes. */

@@ -5,7 +5,7 @@ import type { IAnchor } from '../regions/anchors';
 import { spacerHeights, type IAnchorTops } from '../regions/spacerHeights';
 import { currentSpacers, setSpacers, type ISpacer } from './spacers';
 
-/** Spacers within this many pixels of what they should be are left as they are. */
+/** Spacers are only changed if they are off by more than this many pixels. */
 const TOLERANCE = 0.1;
 
 /**
@@ -18,10 +18,13 @@ const ROUNDS_FOR_ALL = 3;
 /** Rounds end here, until something else happens (a font that loads, a zoom half way). */
 const MAX_ROUNDS = 8;
 
-/** Rounds closer together than this belong together. */
+/** Rounds within this time of each other count as one series. */
 const ROUNDS_RESET_MS = 250;
 
-/** A side that was let go scrolls by itself for this long; later scrolls are the user's. */
+/**
+ * How long a side that was released still scrolls by itself; later scrolls are
+ * the user's.
+ */
 const RELEASE_MS = 300;
 
 /**
@@ -60,7 +63,7 @@ export class Alignment implements IDisposable {
     return this._isDisposed;
   }
 
-  /** Take the spacers out again and let both sides scroll freely. */
+  /** Remove the spacers and let both sides scroll freely. */
   dispose(): void {
     if (this._isDisposed) {
       return;

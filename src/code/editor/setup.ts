@@ -31,13 +31,13 @@ import { launchTimes } from './times';
 export const wrapping = new Compartment();
 
 /**
- * How an editor of generated code is made.
+ * The options of an editor for generated code.
  */
 export interface IEditorSetup {
-  /** What a screen reader calls the editor. */
+  /** The editor's name for screen readers. */
   label: string;
   language: Extension;
-  /** Syntax for what stands inside the text: kernels in a Python wrapper. */
+  /** Syntax of code embedded in the text: kernels in a Python wrapper. */
   embedded: Extension;
   wrap: boolean;
   /** Whether kernels fold; a diff collapses what is equal instead. */

@@ -14,7 +14,7 @@ export interface ISpacer {
   height: number;
 }
 
-/** Replaces all spacers; they come by rising line. */
+/** Replaces all spacers, which are sorted by line. */
 export const setSpacers = StateEffect.define<readonly ISpacer[]>();
 
 interface ISpacers {

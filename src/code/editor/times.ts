@@ -2,15 +2,15 @@ import { StateEffect, StateField, type Extension } from '@codemirror/state';
 import { gutter, GutterMarker } from '@codemirror/view';
 import type { TranslationBundle } from '@jupyterlab/translation';
 
-/** What is known of how long a launch takes. */
+/** The time of a launch. */
 export interface ILaunchNote {
   text: string;
   details: string;
-  /** Whether it is estimated, not measured: it must not look like a measurement. */
+  /** Whether it is an estimate, which must not look like a measurement. */
   isEstimate: boolean;
 }
 
-/** Line → how long the launch there takes. */
+/** Line → the time of the launch on that line. */
 export type LaunchTimes = ReadonlyMap<number, ILaunchNote>;
 
 export const NO_TIMES: LaunchTimes = new Map();
@@ -30,8 +30,8 @@ const timesField = StateField.define<LaunchTimes>({
 });
 
 /**
- * The gutter that says how long a launch takes, beside its line. It takes no room while
- * nothing is known.
+ * The gutter with the time of each launch, next to its line. It has no width
+ * while no time is known.
  */
 export function launchTimes(trans: TranslationBundle): Extension {
   return [

@@ -5,7 +5,7 @@ export const COLORS = 6;
 export const SHAPES = 4;
 
 /**
- * How a key's bar looks.
+ * The color and shape of a key's bar.
  */
 export interface IBar {
   color: number;
@@ -13,7 +13,7 @@ export interface IBar {
 }
 
 /**
- * The keys of one text: those that the eye should follow (launches), and all.
+ * The keys of one text: those of the main regions (launches), and all.
  */
 export interface IKeys {
   main: readonly string[];

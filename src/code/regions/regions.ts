@@ -49,7 +49,7 @@ export class RegionIndex {
   /** The kernel launches by line. */
   readonly launches: readonly Region[];
 
-  /** What the eye follows: launches in a wrapper, lines in a kernel. */
+  /** The main regions: launches in a wrapper, lines in a kernel. */
   readonly stops: readonly Region[];
 
   /** The kernels that fold, by line. */
@@ -78,7 +78,10 @@ export class RegionIndex {
     return this._bySource.get(sourceKey(source)) ?? [];
   }
 
-  /** The keys in the order of their first line: those that the eye follows, and all. */
+  /**
+   * The keys in the order of their first line: those of the main regions, and
+   * all.
+   */
   keys(): IKeys {
     return {
       main: this.stops.map(region => region.key).filter(Boolean),

@@ -6,17 +6,22 @@ import type { ISelection, Region } from '../types';
  * The regions that a selection marks in one text.
  */
 export interface IHighlight {
-  /** They are what was selected. */
+  /** The selected regions. */
   strong: readonly Region[];
-  /** They belong to it: the kernel that a launch calls, the launches of a kernel. */
+  /**
+   * Related regions: the kernel that a launch calls, the launches of a kernel.
+   */
   soft: readonly Region[];
 }
 
 /**
- * What is to be marked.
+ * The regions to mark.
  */
 export interface IMarked extends Pick<ISelection, 'key' | 'source'> {
-  /** Keys of what the selection leads to: the launches of a node, of a kernel, of a line. */
+  /**
+   * Keys of the regions that the selection refers to: the launches of a node, a
+   * kernel or a line.
+   */
   keys?: ReadonlySet<string>;
 }
 

@@ -7,7 +7,7 @@ import { shortDtype } from '../labels';
 import { OP_KINDS, opKind } from './kinds';
 
 /**
- * What boxes are colored by.
+ * The property that determines the color of boxes.
  */
 export type ColorMode = 'kernel' | 'time' | 'dtype' | 'kind' | 'change';
 
@@ -25,7 +25,7 @@ export const COLOR_MODES: readonly ColorMode[] = [
  */
 export interface ISwatch {
   /**
-   * What it stands for: a kernel's name, a dtype, a kind.
+   * Its meaning: a kernel's name, a dtype, a kind of operator.
    */
   readonly id: string;
 
@@ -40,12 +40,12 @@ export interface ISwatch {
   readonly shape: number;
 
   /**
-   * A sign to draw on the box; empty for none.
+   * A symbol to draw on the box; empty for none.
    */
   readonly sign: string;
 
   /**
-   * How many nodes have it.
+   * How many nodes have this entry.
    */
   readonly count: number;
 }
@@ -67,7 +67,7 @@ const COLORS = 6;
 const SHAPES = 4;
 
 /**
- * What there is to color by.
+ * The properties that boxes can be colored by.
  */
 export interface IColorSource {
   readonly graph: IIndexed;
@@ -220,7 +220,7 @@ function byTime(graph: IIndexed, fusions: readonly IFusion[]): IColoring {
 }
 
 /**
- * The nth look: neighbors differ in color and in shape.
+ * The nth combination of a color and a shape; neighbors differ in both.
  */
 function colorAndShape(n: number): {
   color: number;

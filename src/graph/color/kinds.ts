@@ -1,7 +1,7 @@
 import type { Node } from '../../protocol/types';
 
 /**
- * What an operator does, roughly.
+ * The kinds of operators.
  */
 export const OP_KINDS = [
   'matmul',

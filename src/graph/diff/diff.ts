@@ -16,18 +16,18 @@ export interface IChange {
   readonly kind: ChangeKind;
 
   /**
-   * The nodes of the stage before that it comes from.
+   * The nodes of the earlier stage that it comes from.
    */
   readonly from: readonly string[];
 
   /**
-   * What differs: names of fields.
+   * The names of the fields that differ.
    */
   readonly fields: readonly string[];
 }
 
 /**
- * A node of the stage before that nothing comes from.
+ * A node of the earlier stage without a successor.
  */
 export interface IRemoved {
   readonly node: Node;
@@ -40,13 +40,13 @@ export interface IRemoved {
 }
 
 /**
- * What a pass, or several, made of a graph.
+ * The changes between two stages of a graph.
  */
 export interface IStageDiff {
   readonly before: string;
 
   /**
-   * Name of a node of this stage → what became of it.
+   * Name of a node of this stage → its change.
    */
   readonly changes: ReadonlyMap<string, IChange>;
   readonly removed: readonly IRemoved[];

@@ -2,12 +2,13 @@ import type { Node } from '../../protocol/types';
 import type { IStageDiff } from './diff';
 
 /**
- * So many removed nodes are drawn; more are listed.
+ * The maximum number of removed nodes that are drawn; the others are only
+ * listed.
  */
 const MAX_GHOSTS = 400;
 
 /**
- * What begins the name of a node that is no longer there.
+ * The prefix of the names of removed nodes.
  */
 export const GHOST = 'removed: ';
 

@@ -1,7 +1,7 @@
 import type { Node } from '../../protocol/types';
 
 /**
- * Finds which nodes of a stage come from which of the stage before.
+ * Matches the nodes of a stage with those of the earlier stage.
  */
 export class Matcher {
   constructor(before: readonly Node[], after: readonly Node[]) {
@@ -51,7 +51,8 @@ export class Matcher {
   }
 
   /**
-   * Whether one node became this one, and only this one.
+   * Whether a node corresponds to exactly one earlier node, and that one to no
+   * other.
    */
   isOnlyMatch(before: string, now: string): boolean {
     return (

@@ -12,13 +12,13 @@ import { commonPath, splitModule } from './paths';
 export type Basis = 'module' | 'function' | 'kernel' | 'none';
 
 /**
- * The group that each node asks to be in, as a path from the outermost.
+ * The group that each node belongs to, as a path from the outermost group.
  */
 export interface IOwners {
   readonly paths: readonly (readonly string[])[];
 
   /**
-   * A path, joined by `/` → what it is: a module's class.
+   * A path, joined by `/` → the class of its module.
    */
   readonly types: ReadonlyMap<string, string>;
 

@@ -1,7 +1,7 @@
 import { Basis } from './owners';
 
 /**
- * A group while it is being made.
+ * A group under construction.
  */
 export interface IDraft {
   id: string;
@@ -17,7 +17,7 @@ export interface IDraft {
 }
 
 /**
- * A group of nodes: what can be opened and closed.
+ * A group of nodes, which can be opened and closed.
  */
 export interface IGroup {
   /**

@@ -1,7 +1,7 @@
 import type { ILayoutGraph } from './types';
 
 /**
- * What stands on the level of one open group.
+ * The items directly inside one open group.
  */
 export interface IGathered {
   readonly items: IGatheredItem[];
@@ -35,7 +35,7 @@ export interface IGatheredEdge {
   readonly source: number;
 
   /**
-   * How many values it stands for.
+   * How many values it represents.
    */
   count: number;
 }

@@ -6,7 +6,7 @@ import { assignRanks } from './rank';
 import { ILevel, ILevelEdge, SPACING } from './types';
 
 /**
- * A level that is laid out.
+ * The layout of a level.
  */
 export interface IPlacedLevel {
   readonly x: Float64Array;

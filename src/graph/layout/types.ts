@@ -42,8 +42,8 @@ export interface ILayoutGraph {
 }
 
 /**
- * Where everything is that can be seen. Items are numbered: a node by its
- * number, group `k` by the number of nodes plus `k`.
+ * The positions of all visible items. Items are numbered: a node by its number,
+ * group `k` by the number of nodes plus `k`.
  */
 export interface ILayout {
   /**

@@ -4,7 +4,7 @@ import type { LayoutReply, LayoutRequest } from './messages';
 import { runInSlices } from './slices';
 
 /**
- * Makes the worker that lays out; null where there can be none.
+ * Creates the worker for layouts; null if the page cannot have one.
  */
 export type WorkerFactory = () => Worker | null;
 
@@ -17,17 +17,17 @@ export interface ILaidOut {
 }
 
 /**
- * How long the page stands still at most, where there is no worker.
+ * The longest time that the page is blocked without a worker, in milliseconds.
  */
 const SLICE_MS = 8;
 
 /**
- * Lays out one graph, in a worker if there is one, else in slices on the page's
- * own thread. The last request wins; those before it come to nothing.
+ * Lays out one graph, in a worker if possible, otherwise in slices on the
+ * page's thread. A new request cancels earlier ones.
  */
 export class LayoutClient {
   /**
-   * @param onFallback - Called when there turns out to be no worker, with why.
+   * @param onFallback - Called with the reason if there is no worker.
    */
   constructor(
     private _graph: ILayoutGraph,
@@ -72,7 +72,7 @@ export class LayoutClient {
   }
 
   /**
-   * Stop what runs.
+   * Stop the current layout.
    */
   cancel(): void {
     const pending = this._pending;

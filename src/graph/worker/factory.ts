@@ -1,8 +1,7 @@
 import type { WorkerFactory } from './client';
 
 /**
- * The worker as a file of its own, next to the extension's others: wherever the
- * server has put them.
+ * The worker as a separate file, next to the extension's other files.
  */
 const fromFile: WorkerFactory = () =>
   typeof Worker === 'undefined'
@@ -10,7 +9,7 @@ const fromFile: WorkerFactory = () =>
     : new Worker(new URL('./layout.worker.js', import.meta.url));
 
 /**
- * The worker out of a text: for a page that is a single file.
+ * The worker from a text, for a page that is a single file.
  */
 export function fromText(script: string): WorkerFactory {
   let url: string | null = null;
@@ -26,7 +25,7 @@ export function fromText(script: string): WorkerFactory {
 let chosen: WorkerFactory = fromFile;
 
 /**
- * Have the graph view make its worker otherwise.
+ * Change how the graph view creates its worker.
  */
 export function setWorkerFactory(factory: WorkerFactory): void {
   chosen = factory;

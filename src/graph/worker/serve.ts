@@ -8,9 +8,9 @@ import { runInSlices } from './slices';
 const SLICE_MS = 30;
 
 /**
- * Answer requests: the worker's side.
+ * Answer requests in the worker.
  *
- * @returns What takes the messages that come in.
+ * @returns A handler for incoming messages.
  */
 export function serve(
   post: (reply: LayoutReply, transfer: Transferable[]) => void

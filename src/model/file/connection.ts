@@ -21,8 +21,8 @@ import {
 } from './texts';
 
 /**
- * A report's file in a kernel's place: it answers what can be answered from
- * the report, as the kernel would.
+ * A report's file instead of a kernel: it answers requests from the report, as
+ * the kernel would.
  */
 export class FileConnection extends BaseConnection {
   /**

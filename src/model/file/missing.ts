@@ -1,7 +1,7 @@
 import { problem, RequestError } from '../../protocol/client';
 
 /**
- * The error for what a report does not have.
+ * The error for a part that a report does not have.
  */
 export function missing(
   what: string,

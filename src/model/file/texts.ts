@@ -12,13 +12,13 @@ import type {
 import { missing } from './missing';
 
 /**
- * As many lines as a search brings, and as many characters of each.
+ * The maximum number of lines that a search returns, and of characters of each.
  */
 const MAX_HITS = 200;
 const MAX_LINE = 300;
 
 /**
- * One artifact's text, and what its lines mean.
+ * An artifact's text, with its regions.
  */
 export function artifactOf(
   report: Report,
@@ -72,7 +72,7 @@ export function graphOf(
 }
 
 /**
- * The first lines of a report's texts that hold a text.
+ * The first lines of a report's texts that contain a text.
  */
 export function searchOf(
   report: Report,
@@ -150,8 +150,8 @@ function read(text: StoredText, at: (path: string) => unknown): ArtifactResult {
 }
 
 /**
- * What stands at a place of a compilation, also where a graph's text stands
- * with another variant.
+ * The text at a place of a compilation, also if a graph's text is stored with
+ * another variant.
  */
 function textAt(
   report: Report,
@@ -168,7 +168,7 @@ function textAt(
 }
 
 /**
- * What stands at a place, as `StoredText` names places.
+ * The text at a place, as `StoredText` names places.
  */
 function valueAt(struct: object, path: string): unknown {
   return path

@@ -1,6 +1,6 @@
 /**
- * Whether a key is of a line of a kernel, which only the code view uses, not of a launch or a
- * buffer.
+ * Whether a key is that of a line of a kernel, not of a launch or a buffer.
+ * Only the Code view uses keys of lines.
  */
 export function isLineKey(key: string): boolean {
   return key.startsWith('line:');

@@ -2,8 +2,8 @@ import { Kernel, Region } from '../../protocol/types';
 import { GraphIndex } from './nodes';
 
 /**
- * What is known of a compilation when a selection is looked up in it: all of
- * it, or less where no more was needed or could be had.
+ * The data of a compilation in which a selection is looked up; only what was
+ * needed and available.
  */
 export interface ILinkData {
   /**
@@ -18,8 +18,7 @@ export interface ILinkData {
   readonly graphs: ReadonlyMap<string, GraphIndex>;
 
   /**
-   * Key → what the wrappers say of the launch. Tells the launches of one kernel
-   * apart.
+   * Key → the launch in the wrappers. Distinguishes the launches of one kernel.
    */
   readonly launches: ReadonlyMap<string, Region>;
 

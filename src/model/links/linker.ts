@@ -13,9 +13,9 @@ import type { ReportReader } from '../reading/reader';
 import type { ILinkData } from './linkData';
 
 /**
- * Finds out what a selection means in the compilation that is shown. Fetches
- * what it takes and no more, nothing while nothing is selected, and drops what
- * comes too late.
+ * Looks up a selection in the shown compilation. It fetches only the necessary
+ * data, nothing while nothing is selected, and ignores replies that are out of
+ * date.
  */
 export class Linker {
   constructor(private _options: Linker.IOptions) {}
@@ -25,14 +25,14 @@ export class Linker {
   }
 
   /**
-   * Begin with what the selection means by itself.
+   * Start with what the selection itself names.
    */
   start(selection: ISelection): void {
     this._linked = bareLinks(selection);
   }
 
   /**
-   * Look up what is selected now in what is shown now.
+   * Look up the current selection in the shown compilation.
    */
   async look(): Promise<void> {
     const ticket = ++this._ticket;

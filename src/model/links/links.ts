@@ -17,7 +17,7 @@ export function kernelStage({ direction }: Pick<Kernel, 'direction'>): string {
 }
 
 /**
- * What a selection means by itself, before anything is looked up.
+ * What a selection itself names, before anything is looked up.
  */
 export function bareLinks(selection: ISelection): ILinked {
   const { key, kernel, node, source } = selection;
@@ -31,8 +31,8 @@ export function bareLinks(selection: ISelection): ILinked {
 }
 
 /**
- * All that a selection means: forward from the user's line over the nodes to the
- * kernels and their launches, and backward.
+ * Everything that a selection refers to: from the user's line to nodes, kernels
+ * and launches, and in the other direction.
  */
 export function resolveLinks(selection: ISelection, data: ILinkData): ILinked {
   const search = new Search(data);

@@ -2,11 +2,11 @@ import type { Graph, Node } from '../../protocol/types';
 import type { ISourcePosition } from '../../interfaces/selection';
 
 /**
- * Answers, for one graph, which nodes come from where.
+ * An index of the origins of one graph's nodes.
  */
 export class GraphIndex {
   /**
-   * The index of a graph, made once.
+   * The index of a graph, created once.
    */
   static of(graph: Graph): GraphIndex {
     let index = indexes.get(graph);
@@ -40,15 +40,14 @@ export class GraphIndex {
   }
 
   /**
-   * The nodes that a line of the user's code made, by itself or by what it
-   * calls.
+   * The nodes of a line of the user's code, or of the functions that it calls.
    */
   from({ file, line }: ISourcePosition): readonly string[] {
     return this._bySource.get(`${line}:${file}`) ?? [];
   }
 
   /**
-   * The nodes that come from some of Dynamo's.
+   * The nodes that come from these nodes of Dynamo's graph.
    */
   withOrigins(origins: Iterable<string>): string[] {
     if (this.stage === 'dynamo') {
@@ -58,9 +57,9 @@ export class GraphIndex {
   }
 
   /**
-   * The nodes that are, or became of, a node of another stage.
+   * The nodes that correspond to a node of another stage.
    *
-   * @param origins - Dynamo's nodes that it comes from.
+   * @param origins - The nodes of Dynamo's graph that it comes from.
    */
   partners(
     stage: string,

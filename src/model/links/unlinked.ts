@@ -2,7 +2,7 @@ import type { ILinked, ISelection } from '../../interfaces/selection';
 import type { ILinkData } from './linkData';
 
 /**
- * What torch gives no mapping for, and why, as far as the data can tell; empty
+ * What torch provides no mapping for, and why, as far as the data shows; empty
  * if nothing is missing.
  */
 export function whatIsMissing(
@@ -54,8 +54,8 @@ function ofNode(
 }
 
 /**
- * What the launches lack: nodes, lines of the user's code, a partner in the
- * other wrapper.
+ * What the launches are not mapped to: nodes, lines of the user's code,
+ * launches in the other wrapper.
  */
 function ofLaunches(linked: ILinked, { kernels }: ILinkData): string {
   const owners = kernels.filter(({ launches }) =>

@@ -1,14 +1,14 @@
 import type { Commands } from '../../protocol/types';
 
 /**
- * The requests whose answers stay the same for as long as a report does.
+ * The requests whose replies depend only on the report.
  */
 export type CachedRequest =
   'get_artifact' | 'get_variant' | 'get_compilation' | 'get_graph';
 
 /**
- * Those about what only some variants have anew when a report changes: the kernel says
- * which.
+ * The requests whose replies depend only on some variants: the kernel names
+ * those that a change of the report affects.
  */
 const OF_CHANGED_VARIANTS: ReadonlySet<CachedRequest> = new Set([
   'get_artifact',
@@ -16,11 +16,11 @@ const OF_CHANGED_VARIANTS: ReadonlySet<CachedRequest> = new Set([
 ] as const);
 
 /**
- * Answers about reports, kept until what they are of has changed.
+ * A cache of replies about reports, each kept until its subject changes.
  */
 export class AnswerCache {
   /**
-   * @param ask - Asks the kernel.
+   * @param ask - Sends a request to the kernel.
    */
   constructor(
     private _ask: <K extends CachedRequest>(
@@ -30,7 +30,7 @@ export class AnswerCache {
   ) {}
 
   /**
-   * Get an answer; requests for the same share one.
+   * Get a reply; equal requests share it.
    */
   get<K extends CachedRequest>(
     command: K,

@@ -2,8 +2,8 @@ import type { IConnection } from '../../protocol/connection';
 import type { ReportSummary } from '../../protocol/types';
 
 /**
- * Gets the report of one subject at a time. What changes while an answer is on
- * its way is one more request, however often it changes.
+ * Gets the report of one subject at a time. However often the report changes
+ * during a request, only one more request follows.
  */
 export class ReportLoader {
   constructor(private _options: ReportLoader.IOptions) {}
@@ -36,7 +36,7 @@ export class ReportLoader {
   }
 
   /**
-   * Drop the answer that is on its way.
+   * Ignore the reply to the current request.
    */
   stop(): void {
     this._current = null;

@@ -1,8 +1,9 @@
 import type { Graph } from '../../protocol/types';
 
 /**
- * Give every node its stack again, which travels once for all that share it; as
- * `packed_graphs.py`. In place: an answer is unpacked once, however often it is read.
+ * Give every node its stack again: nodes that share a stack are sent with one
+ * copy of it, as in `packed_graphs.py`. Works in place: a reply is unpacked
+ * once, however often it is read.
  */
 export function unpack(graph: Graph): Graph {
   const { stacks } = graph;

@@ -12,7 +12,7 @@ import { AnswerCache } from './answers';
 import { unpack } from './packing';
 
 /**
- * Reads the parts of the selected subject's report as they are looked at.
+ * Reads the parts of the selected subject's report when views need them.
  */
 export class ReportReader {
   /**
@@ -27,7 +27,7 @@ export class ReportReader {
   ) {}
 
   /**
-   * Forget all that was read.
+   * Forget everything that was read.
    */
   clear(): void {
     this._cache = this._newCache();

@@ -1,8 +1,8 @@
 import type { ISubjectModel } from '../../interfaces/subject';
 
 /**
- * Have the compilations that are shown read: a trace lists them in outline, and
- * what views and pickers offer is known once one was read.
+ * Read the shown compilations: a trace lists only outlines, and the choices of
+ * views and pickers are known once a compilation was read.
  */
 export function readShown(model: ISubjectModel): void {
   const asked = new Set<string>();
