@@ -818,7 +818,7 @@ export interface CompilationLine {
 }
 
 /**
- * The report's own struct with the parts that were asked for.
+ * The report's own struct with the requested parts.
  */
 export interface CompilationResult {
   revision: number;

@@ -70,7 +70,7 @@ def assemble(
     raw
         Whether to keep what no view reads (`Compilation.raw`).
     files
-        Full names of files that guards may come from, beside those that the records name.
+        Full names of files that guards may come from, besides those that the records name.
     same_graphs
         Compile id → a compilation of the same lowering, for the other wrapper. Graphs with the same
         text are not read again: both compilations then share their nodes.
@@ -82,7 +82,7 @@ def assemble(
     list of Compilation
         In the order in which torch began them. A frame that was compiled several times because of
         graph breaks shows its last attempt, with the breaks of all. After
-        ``torch._dynamo.reset()`` compile ids begin anew, so an id may occur more than once.
+        ``torch._dynamo.reset()`` compile ids start again, so an id may occur more than once.
     """
     reader = GraphReader(nodes or {})
     guards = guards or GuardMemory()

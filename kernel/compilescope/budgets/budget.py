@@ -104,7 +104,7 @@ class BudgetError(AssertionError):
     page
         The page that shows it, if one was written.
     unwritten
-        Why a page that was asked for could not be written.
+        Why a requested page could not be written.
 
     Examples
     --------

@@ -206,7 +206,7 @@ class BuiltVariants:
             monitor.check()
             try:
                 is_fit = self.is_fit(name)
-            except Exception:  # noqa: BLE001 - it is built anew, and says why it cannot be
+            except Exception:  # noqa: BLE001 - it is built again, and says why it cannot be
                 is_fit = False
             snapshot.restore()
             if is_fit:
@@ -219,7 +219,7 @@ class BuiltVariants:
         """Calls a build once; returns whether that ran the code compiled when it was built.
 
         If not, its guards failed: something that it depends on has changed, and torch recompiled.
-        Library code behind a graph break is always recompiled here, as its code is not kept.
+        Library code after a graph break is always recompiled here, as its code is not kept.
         """
         self._code.begin(name)
         self.install(name)

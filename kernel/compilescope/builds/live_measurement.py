@@ -37,7 +37,7 @@ SentRounds = Callable[[], None]
 
 
 class Measurement:
-    """One subject's measurement, started anew or resumed.
+    """One subject's measurement, started or resumed.
 
     Parameters
     ----------

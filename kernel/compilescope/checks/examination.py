@@ -54,7 +54,7 @@ class Examination:
     kernel_info
         What the kernel says of itself; None outside of a notebook.
     aside
-        Whether it is asked for from elsewhere than the user's code.
+        Whether the request comes from elsewhere than the user's code.
     limit_s
         How long it may take.
     subjects

@@ -38,7 +38,7 @@ _RUNTIMES = ("libgomp", "libiomp5", "libomp")
 
 @with_compiler("parallel loop")
 def compiles(context: CheckContext) -> Check:
-    """A parallel loop, compiled as Inductor would and run beside torch."""
+    """A parallel loop, compiled as Inductor would and run together with torch."""
     name = "parallel loop"
     source = context.place("openmp") / "program.cpp"
     source.write_text(_PROGRAM, encoding="utf-8")

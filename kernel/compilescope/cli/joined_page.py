@@ -22,7 +22,7 @@ class JoinedPage:
     output
         The path of the page. Of several machines, each adds its number.
     logs
-        The folder that torch logs to for the user; None: a folder beside the page, which is
+        The folder that torch logs to for the user; None: a folder next to the page, which is
         deleted with the page written. A rank that is killed leaves it, with the logs.
     process
         The place of this process among the ranks.
@@ -69,7 +69,7 @@ class JoinedPage:
             self.discard()
 
     def discard(self) -> None:
-        """Delete the folder beside the page."""
+        """Delete the folder next to the page."""
         # Another rank may do so too, or still write to it.
         shutil.rmtree(self._folder, ignore_errors=True)
 

@@ -66,7 +66,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def command(options: argparse.Namespace) -> int:
-    """Print what was asked for."""
+    """Print the requested parts."""
     one_thing = any(getattr(options, name) for name in _TEXT_OPTIONS)
     if one_thing and options.json:
         raise CompilescopeError(
@@ -245,7 +245,7 @@ def _text(compilation: Compilation, options: argparse.Namespace) -> str:
             raise _missing(compilation, f"graph {options.graph!r}", list(compilation.graphs))
         return compilation.graphs[options.graph].text
     if options.shapes:
-        # Only where it is asked for: the other texts need no view.
+        # Only if requested: the other texts need no view.
         from ..views.text.shapes import shapes
 
         return shapes(compilation) or f"No size of {compilation.id} is dynamic."

@@ -30,7 +30,7 @@ def variant(report: Report, name: str) -> VariantReport:
 
 
 def compilation(report: Report, variant: str, compile_id: str, parts: Sequence[str]) -> Compilation:
-    """A compilation in outline, with the parts that were asked for.
+    """An outline of a compilation, with the requested parts.
 
     Raises
     ------

@@ -20,6 +20,6 @@ def pin(_: Session | None, request: messages.PinTier) -> messages.TiersResult:
             return messages.TiersResult(graphs=current())
     raise CompilescopeError(
         "This graph is not in the kernel any more.",
-        "What it was compiled for is gone, or the kernel was restarted.",
+        "What it was compiled for no longer exists, or the kernel was restarted.",
         "Call the compiled model again.",
     )

@@ -133,8 +133,8 @@ class TraceAnswers:
         handler = self._handlers.get(request.command)
         if request.version != messages.PROTOCOL_VERSION or handler is None:
             raise CompilescopeError(
-                "A trace holds what was compiled: there is no kernel behind it.",
-                "You can view it, but not make what it does not hold.",
+                "This report is from a trace: it has no kernel.",
+                "You can view it, but not generate, build or measure anything.",
                 "Inspect the call in a notebook.",
             )
         arguments, _ = messages.COMMANDS[request.command]

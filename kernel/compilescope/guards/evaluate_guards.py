@@ -25,12 +25,12 @@ from ..torch_api.trace import compiled_callable
 from .entry_frames import EntryFrame, entry_frames
 
 _NOT_EVALUATED = (
-    "What is compiled behind a graph break or in a function that is called from eager is reached "
-    "with values that only running the call makes: {ids} {verb} not asked."
+    "Code after a graph break, or in a function that is called from eager, gets values that exist "
+    "only when the call runs: the guards of {ids} are not evaluated."
 )
 _RESUMES = (
-    "It has a graph break: the code behind it has guards of its own, which were not asked. They "
-    "may compile again."
+    "It has a graph break: the code after it has guards of its own, which were not evaluated, and "
+    "may be compiled again."
 )
 _NO_ENTRY = (
     "torch compiled no frame of {name} itself, only functions that it calls. Which of their guards "
@@ -113,8 +113,8 @@ def evaluate_guards(
             answer.verdict = "unknown"
     if others:
         ids = ", ".join(others[:5]) + (" …" if len(others) > 5 else "")
-        behind = _NOT_EVALUATED.format(ids=ids, verb="is" if len(others) == 1 else "are")
-        answer.why = " ".join(filter(None, [answer.why, behind]))
+        not_evaluated = _NOT_EVALUATED.format(ids=ids)
+        answer.why = " ".join(filter(None, [answer.why, not_evaluated]))
     return answer
 
 

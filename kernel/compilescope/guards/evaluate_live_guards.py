@@ -127,7 +127,7 @@ def evaluate_compilation(
     Raises
     ------
     CompilescopeError
-        The frame is gone or none that a call enters, or the arguments cannot be used.
+        The frame no longer exists or is none that a call enters, or the arguments cannot be used.
     """
     if not compilation:
         raise CompilescopeError(
@@ -138,13 +138,13 @@ def evaluate_compilation(
     function = _function_of(code) if code is not None else None
     if code is None or function is None:
         raise CompilescopeError(
-            f"The function that {compilation} was compiled from is gone.",
+            f"The function that {compilation} was compiled from no longer exists.",
             "Its cell ran again, or it was dropped, and its compilation with it.",
             "Choose a later compilation.",
         )
     if is_generated(function.__code__.co_name):
         raise CompilescopeError(
-            f"{compilation} begins behind a graph break.",
+            f"{compilation} begins after a graph break.",
             "It is reached with values that only running what is before it makes.",
             "Ask about the compilation of the function itself.",
         )

@@ -268,7 +268,7 @@ class Inspection:
         seconds
             Of sampling.
         again
-            Starts anew even if an earlier measurement could be resumed.
+            Starts over even if an earlier measurement could be resumed.
         on_news
             Called when `measurement` has new samples.
         """

@@ -214,7 +214,7 @@ def conclude(report: Report, variant: VariantReport) -> None:
 def add_earlier_variants(
     report: Report, before: Report, but: Collection[str], requested: Collection[Variant]
 ) -> None:
-    """Adds the variants of an earlier report, except those named and those requested anew."""
+    """Adds the variants of an earlier report, except those named and those requested again."""
     for variant in before.variants:
         if (
             variant.name not in but

@@ -125,7 +125,7 @@ class Results:
         """Takes over the variants of an earlier report of the same call, except those named.
 
         Variants that are requested under another name are left out too. Figures and code are kept;
-        builds are not, and are rebuilt when needed. A variant that is inspected anew keeps its
+        builds are not, and are rebuilt when needed. A variant that is inspected again keeps its
         place.
         """
         with self._lock:

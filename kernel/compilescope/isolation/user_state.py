@@ -145,7 +145,7 @@ class Snapshot:
     def _restore_saved(self, path: str, saved: Saved | SavedStorage) -> None:
         try:
             saved.restore()
-        except Exception as error:  # noqa: BLE001 - reported, and the rest goes on
+        except Exception as error:  # noqa: BLE001 - reported, and the rest continues
             reason = f"{path} could not be put back: {error}"
             if reason not in self.unsaved:
                 self.unsaved.append(reason)

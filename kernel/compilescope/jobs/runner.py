@@ -32,7 +32,7 @@ class Work(msgspec.Struct, kw_only=True, frozen=True):
     seconds: float = 10.0
     """How long to measure (s)."""
     again: bool = False
-    """Measures anew even if an earlier measurement could be resumed."""
+    """Starts over even if an earlier measurement could be resumed."""
     studies: tuple[str, ...] = ()
     options: tuple[tuple[str, tuple[str, ...]], ...] = ()
     """For the kind ``study``: what is selected with the options of the studies, each by name."""

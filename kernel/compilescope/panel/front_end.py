@@ -19,7 +19,7 @@ class Page:
     Parameters
     ----------
     text
-        The page. It is compressed when it is first asked for.
+        The page. It is compressed at the first request.
 
     Attributes
     ----------

@@ -30,7 +30,7 @@ def widget(report: Report) -> PanelWidget:
     current = session()
     inspection = current.inspections.get(report.subject.id)
     if inspection is None or inspection.report is not report:
-        # Loaded from a file, say: it can be looked at, and nothing is made from it.
+        # Loaded from a file, say: it can be shown, but nothing can be measured.
         return PanelWidget(relay, report, Page(pages.render(report)))
     shown = PanelWidget(relay, report, Page(live))
     shown.service = PanelService(

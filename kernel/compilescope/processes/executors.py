@@ -19,7 +19,7 @@ from .thread_executor import Threads
 TRIES = 3
 """How often work is given to an executor whose worker dies."""
 POLL_S = 0.2
-"""How often work that runs is looked at."""
+"""How often the state of running work is checked (s)."""
 ENDING_S = 15.0
 """How long canceled work is waited for while its processes end."""
 
@@ -208,7 +208,7 @@ def unfit(chosen: Chosen, cancelled: Callable[[], bool], again: str) -> Problem 
         what=what,
         why="A worker starts the processes that measure, and watches them.",
         remedy=f"Install jupyterlab-compilescope {__version__} and the same torch for the workers, "
-        f"start them anew, and {again}.",
+        f"start them again, and {again}.",
     )
 
 

@@ -89,7 +89,7 @@ def run(
     stepped
         Called with each step that the process says it begins.
     variables
-        Environment variables beside this process's own.
+        Environment variables besides this process's own.
     folder
         Where torch's caches of the process are, which begin empty in a folder of its own else.
 

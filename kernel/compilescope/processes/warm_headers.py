@@ -32,7 +32,7 @@ _log = logging.getLogger(__name__)
 
 
 class Precompilation:
-    """One precompilation beside this process.
+    """One precompilation in parallel with this process.
 
     Parameters
     ----------

@@ -94,7 +94,7 @@ class ProcessLog:
 
     @property
     def is_replaced(self) -> bool:
-        """Whether the file is gone, or no longer begins with what was read."""
+        """Whether the file no longer exists, or no longer begins with what was read."""
         try:
             stat = self.path.stat()
         except OSError:
@@ -273,7 +273,7 @@ class Trace:
 
     @property
     def is_replaced(self) -> bool:
-        """Whether a log that was read is gone or was replaced."""
+        """Whether a log that was read no longer exists or was replaced."""
         return any(log.is_replaced for log in self._logs)
 
     def read_on(self) -> list[tuple[ProcessLog, Events]]:

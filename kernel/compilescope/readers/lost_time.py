@@ -41,7 +41,7 @@ def lost_time(
         Each second is counted under one cause: a failed recompile counts as a failure, and one
         that bypassed a cache as a recompile. A graph break costs only the attempts that it ended,
         where their compilation is no failure and no recompile; the code after it is compiled
-        without the break too; one for which nothing was compiled anew is listed without time.
+        without the break too; one for which nothing was compiled again is listed without time.
         Recompiles that are normal are left out. Restarts are those for other reasons.
     """
     longest: dict[tuple[str, str, SourceLine | None], LostTime] = {}

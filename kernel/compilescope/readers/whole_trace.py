@@ -11,7 +11,7 @@ from typing import Literal
 from ..report import Environment, Problem, Report
 from ..version import __version__
 
-NO_CALLS = "A trace holds what was compiled, and no calls."
+NO_CALLS = "A trace contains compilations, not calls."
 
 
 def stage_of(

@@ -35,7 +35,7 @@ _OPTIMIZERS_STEP = re.compile(r"module: torch\.optim\.\w+, qualname: (\w+\.step)
 """The context of a break at an optimizer's step that a learning rate scheduler wraps."""
 _STEP = (
     "Call {0} outside the compiled code if it may run in eager. Otherwise leave the break: torch "
-    "compiles {0} on its own behind it, and advice on its recompiles applies only there."
+    "compiles {0} on its own after it, and advice on its recompiles applies only there."
 )
 _SKIPPED_FILE = re.compile(r"filename: `(.+?)`")
 _APPLICABLE = {
@@ -93,13 +93,13 @@ _BRANCHLESS = (
 )
 _RNN_IN_EAGER = (
     "Call the RNN in a method under torch.compiler.disable, which reads it from self: it runs in "
-    "eager, and the code before and behind it compiles. Or set torch._dynamo.config.allow_rnn = "
+    "eager, and the code before and after it compiles. Or set torch._dynamo.config.allow_rnn = "
     f"True: {_UNROLLED}"
 )
 """A function that has the RNN as a parameter does not help: Dynamo looks at what it passes."""
 BY_DESIGN = (
     "Leave the break: torch breaks the graph here on purpose, and compiles the optimizer's step on "
-    "its own behind it."
+    "its own after it."
 )
 _IN_TORCH = "The break is in torch's own code: move this call out of the compiled code."
 
@@ -179,7 +179,7 @@ _ALONE = frozenset({OUTSIDE, BY_DESIGN, _BRANCHLESS, _IN_TORCH, *_APPLICABLE.val
 
 
 def advice_lines(graph_break: Break) -> list[str]:
-    """What to do about a break: `advice_on`, then torch's other hints that apply beside it."""
+    """What to do about a break: `advice_on`, then torch's other hints that apply besides it."""
     advice = advice_on(graph_break)
     if (
         advice in _ALONE

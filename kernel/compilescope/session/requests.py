@@ -206,7 +206,7 @@ def inspection_of(session: Session, report: Report) -> Inspection:
         raise CompilescopeError(
             "The call of this report is not in the kernel.",
             "It ran in the process of a rank, which has ended.",
-            "Call compilescope.ranks(factory) again: it builds and times the variants anew.",
+            "Call compilescope.ranks(factory) again: it builds and times the variants again.",
         )
     raise CompilescopeError(
         "The call of this report is not in the kernel.",

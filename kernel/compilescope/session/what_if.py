@@ -52,7 +52,7 @@ def ask_text(session: Session, subject: str, variant: str, text: str, compilatio
     if isinstance(inspected, RemoteSubject):
         raise CompilescopeError(
             f"This report is of {inspected.where}, which has ended.",
-            "Its guards are gone with its process.",
+            "Its guards ended with its process.",
             "Ask about a call that was inspected in this kernel.",
         )
     return inspected.what_if(variant, text, names)

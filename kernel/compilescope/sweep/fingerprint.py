@@ -29,7 +29,7 @@ from . import code_files, code_names
 
 _MAX_DEPTH = 60
 _MAX_VALUES = 200_000
-"""How many values are looked at: a module may refer to a data set."""
+"""The maximum number of values that are read: a module may refer to a data set."""
 _MAX_ARRAY_BYTES = 1 << 30
 """The size of the largest array whose values are compared."""
 _MAX_UNHASHED = 200
@@ -90,7 +90,7 @@ class Fingerprint:
         self._depth += 1
         try:
             return _short(self._new(value))
-        except Exception:  # noqa: BLE001 - an object may refuse to be looked at
+        except Exception:  # noqa: BLE001 - an object may refuse to be read
             return _unidentified()
         finally:
             self._depth -= 1
@@ -155,7 +155,7 @@ class Fingerprint:
         return f"array {kind} {value.dtype.descr} {value.shape} {value.strides} {content}"
 
     def _independent_text(self, value: object) -> str:
-        """A text that does not depend on what was looked at before."""
+        """A text that does not depend on what was read before."""
         if isinstance(value, _PLAIN):
             return self.text_of(value)
         alone = Fingerprint()
@@ -229,7 +229,7 @@ class Fingerprint:
 
     def _module(self, module: torch.nn.Module) -> str:
         tensors = {**dict(module.named_parameters()), **dict(module.named_buffers())}
-        # Not one within another: they may be deeper than what is looked at.
+        # Not one within another: they may be deeper than `_MAX_DEPTH`.
         members = [f"{name} {self._member(member)}" for name, member in module.named_modules()]
         return f"{_repr_without_addresses(module)} {self._mapping(tensors)} {members}"
 

@@ -169,7 +169,7 @@ def _required(factory: Callable[[], Any] | None) -> Callable[[], Any]:
 
 
 def _machine(modes: Sequence[Any]) -> list[str]:
-    """What a measurement depends on beside the cell: torch, devices, modes and settings."""
+    """What a measurement depends on besides the cell: torch, devices, modes and settings."""
     machine = environment()
     settings = portable_settings.changed_settings()
     return [

@@ -87,7 +87,7 @@ class Sweeps:
             running.cancel()
 
     def changed_cells(self, subject: str) -> tuple[Sweep, list[SweepCell]] | None:
-        """A sweep, and its cells that have changed since this was last asked for."""
+        """A sweep, and its cells that have changed since the last request."""
         with self._lock:
             running = self._running.get(subject)
             if running is None:

@@ -80,7 +80,7 @@ class Worker:
             try:
                 work()
             except BaseException:  # noqa: BLE001 - more work may follow, and someone may wait
-                _log.exception("Work beside the calls of a graph failed.")
+                _log.exception("Background work for a graph failed.")
             del work  # it may hold tensors
             with self._changed:
                 self._left -= 1

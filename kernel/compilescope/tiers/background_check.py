@@ -207,7 +207,7 @@ class BackgroundCheck(ComparingStage):
             _copies.remove(size)
             if not isinstance(error, Exception):
                 raise
-            # Memory, or a kind of tensor; the call goes on.
+            # Memory, or a kind of tensor; the call continues.
             _log.info("the values of a call cannot be kept: %s", error)
             return None
 
@@ -252,7 +252,7 @@ class BackgroundCheck(ComparingStage):
                 background_runs.yield_to_user()
                 wrong = self._differences([held.value for held in sample.results], actual)
         except Exception as error:  # noqa: BLE001 - a call finds out whether it is the new tier's
-            _log.info("two wrappers could not be compared beside the calls: %s", error)
+            _log.info("two wrappers could not be compared in the background: %s", error)
             return "unknown"
         if not all(held.is_unchanged for held in (*sample.inputs, *sample.results)):
             return "changed"

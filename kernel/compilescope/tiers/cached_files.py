@@ -21,7 +21,7 @@ from ..torch_api.process.environment import environment
 
 
 class Built(msgspec.Struct):
-    """A note beside a result."""
+    """A note next to a result."""
 
     seconds: float
 

@@ -74,7 +74,7 @@ class CudaGraphsTier:
         if self.tier is None:
             return
         name = self._graph.name
-        what = f"The CUDA graphs of graph {name} failed; its C++ wrapper goes on serving."
+        what = f"The CUDA graphs of graph {name} failed; its C++ wrapper keeps serving."
         problem = Problem(
             severity="warning", what=what, why=why, remedy=_WITHOUT_GRAPHS, detail=detail
         )
@@ -253,4 +253,4 @@ def why_not_recorded(reason: str) -> str:
     return f"torch does not record it: {skip.reason}{where}. {skip.meaning}".strip()
 
 
-_WITHOUT_GRAPHS = 'tiers=("python", "cpp") does without them.'
+_WITHOUT_GRAPHS = 'tiers=("python", "cpp") leaves them out.'

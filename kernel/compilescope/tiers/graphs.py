@@ -14,7 +14,7 @@ _graphs: weakref.WeakKeyDictionary[Any, list[TieredGraph]] = weakref.WeakKeyDict
 _others: list[TieredGraph] = []
 """Graphs whose call of ``torch.compile`` is unknown."""
 _left: list[list[TieredGraph]] = []
-"""The graphs of each context that is gone: Dynamo keeps them on the code, for other contexts."""
+"""The graphs of contexts that no longer exist: Dynamo keeps them for other contexts."""
 
 
 def add(context: Any, graph: TieredGraph) -> None:

@@ -215,7 +215,7 @@ class TieredGraph:
         try:
             loaded = self._load(compiled)
             wrappers = wrappers_of(compiled, new=True)
-        except Exception as error:  # noqa: BLE001 - whatever is wrong with it, it is built anew
+        except Exception as error:  # noqa: BLE001 - whatever is wrong with it, it is built again
             _log.info("the cached result of %s is built again: %s", self.name, error)
             self.files.forget_result()
             return False
@@ -442,7 +442,7 @@ class TieredGraph:
         return f"{self.report_now.compilation} {self.report_now.kind}"
 
     def _sentence(self, what: str) -> str:
-        return f"The C++ wrapper of graph {self.name} {what}; its Python wrapper goes on serving."
+        return f"The C++ wrapper of graph {self.name} {what}; its Python wrapper keeps serving."
 
     def fail_to_send(self, why: str) -> None:
         """Reports that no other process can build it."""

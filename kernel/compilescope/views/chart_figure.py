@@ -30,7 +30,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Row:
-    """The bars of one variant, and the text beside them."""
+    """The bars of one variant, and the text next to them."""
 
     name: str
     parts: list[Part]

@@ -1,6 +1,6 @@
 """Shows the current step of long work: one line, in a cell's output or in a terminal.
 
-Where standard error is a file or a pipe, a plain line says every 30 s that the work goes on.
+Where standard error is a file or a pipe, a plain line says every 30 s that the work continues.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _PLAIN_S = 30.0
 
 UNFINISHED = {"compilescope": "unfinished"}
 """The metadata of the output while it shows progress: the front end ends what has them once the
-kernel that would have replaced it is gone (``src/notebook/progress.ts``)."""
+kernel that would have replaced it has ended (``src/notebook/progress.ts``)."""
 
 
 class Line:
@@ -108,7 +108,7 @@ class Line:
             words = words or time_text(self._ticked - self._began, None)
             try:
                 self._write_plain(f"compilescope: {step} ({words}) …\n")
-            except (OSError, ValueError):  # its reader is gone, or it was closed
+            except (OSError, ValueError):  # its reader has ended, or it was closed
                 self._write_plain = None
 
     def _words(self, now: Progress) -> str:
@@ -127,7 +127,7 @@ class Line:
         return f"{words} in total" if words == elapsed(taken) else words
 
     def _fraction(self, now: Progress) -> float | None:
-        """How much is done: a bar never goes back. A later job, which begins anew, has none."""
+        """How much is done: a bar never goes back. A later job, which starts at 0, has none."""
         if now.fraction is None:
             return None
         if now.fraction < self._most and now.began != self._first:

@@ -55,8 +55,8 @@ export class FileConnection extends BaseConnection {
     const answer = this._answers[command];
     if (!answer) {
       throw missing(
-        'This report is from a file: there is no kernel behind it.',
-        'You can view a file, but not make what it does not hold.',
+        'This report is from a file: it has no kernel.',
+        'You can view it, but not generate, build or measure anything.',
         'Inspect the subject in a notebook.'
       );
     }
@@ -107,8 +107,8 @@ export class FileConnection extends BaseConnection {
       throw missing(
         redact
           ? 'Paths and source code can only be left out in a kernel.'
-          : 'The page of a report can only be made in a kernel.',
-        'This report is from a file: there is no kernel behind it.',
+          : 'The page of a report can only be created in a kernel.',
+        'This report is from a file: it has no kernel.',
         redact
           ? 'Run compilescope.load("FILE").save("NEW.json", redact=True) in a notebook.'
           : 'Run compilescope.load("FILE").save("NEW.html") in a notebook.'

@@ -357,8 +357,8 @@ def test_what_is_behind_a_graph_break_is_not_said_to_hold(fn: Any, breaks: bool)
     compiled(X, 2)
     answer = cs.what_if(compiled.compiled, X, 2)
     assert answer.verdict == "reuse"
-    behind = "the code behind it has guards of its own, which were not asked" in str(answer)
-    assert behind is breaks
+    names_later_code = "the code after it has guards of its own" in str(answer)
+    assert names_later_code is breaks
     if breaks:
         assert cs.what_if(compiled.compiled, X, 3).verdict == "reuse"
         assert compiled(X, 3)

@@ -270,13 +270,13 @@ def test_nobody_is_advised_to_decorate_torchs_functions(file: str, is_torchs: bo
     assert advice[1:] == ([] if is_torchs else others)
 
 
-def test_a_step_that_torch_compiles_on_its_own_may_stay_behind_the_break() -> None:
+def test_a_step_that_torch_compiles_on_its_own_may_stay_after_the_break() -> None:
     context = "module: torch.optim.sgd, qualname: SGD.step, skip reason: file is force-skipped (a)"
     hints = ["Avoid calling the function `SGD.step`.", "Please file an issue to PyTorch."]
     (advice,) = advice_lines(Break(reason="a", hints=hints, context=context))
     assert advice == (
         "Call SGD.step outside the compiled code if it may run in eager. Otherwise leave the "
-        "break: torch compiles SGD.step on its own behind it, and advice on its recompiles applies "
+        "break: torch compiles SGD.step on its own after it, and advice on its recompiles applies "
         "only there."
     )
 

@@ -167,7 +167,7 @@ describe('FileConnection', () => {
     const connection = connections.get('breaks')!;
     await expect(
       connection.request('start_run', { subject: 's', variants: [] })
-    ).rejects.toThrow(/no kernel behind it/);
+    ).rejects.toThrow(/it has no kernel/);
   });
 
   it('serves a model', async () => {

@@ -16,7 +16,7 @@ from .wording import count
 
 
 def cell_record(report: Report) -> VariantReport | None:
-    """What the cell compiled as it ran, beside the call that is inspected."""
+    """What the cell compiled as it ran, besides the inspected call."""
     return next((variant for variant in report.variants if is_record(variant)), None)
 
 

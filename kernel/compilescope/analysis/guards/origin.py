@@ -74,7 +74,7 @@ class Files:
     def __init__(self, files: Iterable[str]) -> None:
         self.files = list(dict.fromkeys(files))
         self.full_names: dict[str, str] = {}
-        """Those that were asked for, by the short ones."""
+        """Short name → the requested file."""
 
     def __call__(self, short: str) -> str:
         """The full name if it is known, otherwise the short one."""

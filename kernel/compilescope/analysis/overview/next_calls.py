@@ -16,7 +16,7 @@ _STUDIES: dict[LimitStudy, str] = {
 _ADD = 'Compare: cs.inspect(fn, args, variants=("python", "cpp"))'
 # The processes of ranks have ended.
 _RANKS_MEASURE = "cs.ranks(factory), called again, builds and times them."
-_RANKS_AGAIN = "cs.ranks(factory), called again on an idle machine, times them anew."
+_RANKS_AGAIN = "cs.ranks(factory), called again on an idle machine, times them again."
 _RANKS_ADD = 'Compare: cs.ranks(factory, variants=("python", "cpp"))'
 
 

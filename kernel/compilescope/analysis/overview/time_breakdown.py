@@ -80,7 +80,7 @@ def time_breakdown(variant: VariantReport) -> TimeBreakdown | None:
         with_wrapper = any(layer.kind == "compiled" for layer in parts)
         # A C++ wrapper's forward may be measured with its kernels, its backward apart from them.
         kinds = inside_call(with_wrapper=with_wrapper)
-        # On a GPU the whole time of the kernels counts: they may run beside the host.
+        # On a GPU the whole time of the kernels counts: they may run in parallel with the host.
         kernels = [
             layer.us if layer.device_us is None else layer.device_us
             for layer in parts

@@ -17,7 +17,7 @@ from .archive import code_of, sources_of
 
 ARTIFACT = "aot"
 _NUMBER = re.compile(r"_\d+$")
-IN_CODE = "It is shown as code, beside the wrappers."
+IN_CODE = "It is shown as code, next to the wrappers."
 
 
 def add_code(package: Package, compilation: Compilation) -> None:

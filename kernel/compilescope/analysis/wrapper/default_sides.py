@@ -44,7 +44,7 @@ def _left(variants: Sequence[VariantReport]) -> VariantReport:
 
 
 def other_side(variants: Sequence[VariantReport], variant: VariantReport) -> VariantReport | None:
-    """Choose the variant to show beside another; None if there is no other.
+    """Choose the variant to show next to another; None if there is no other.
 
     That is one with the other wrapper; if there is none, one with the same wrapper for another
     device; otherwise any other variant.

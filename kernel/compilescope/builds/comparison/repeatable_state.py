@@ -33,7 +33,7 @@ class State:
 
     One call is made to find out. Batches begin with the state after it, as in a training loop's
     later steps: an optimizer has its buffers, and the guards on them hold. From the state before
-    that call, each batch would create them anew. Restoring either state restores the same things.
+    that call, each batch would create them again. Restoring either state restores the same things.
 
     Parameters
     ----------

@@ -65,7 +65,7 @@ class GetCompilation(Message):
 
 
 class CompilationResult(Message):
-    """The report's own struct with the parts that were asked for.
+    """The report's own struct with the requested parts.
 
     Kernels come without their source and assembly, which are artifacts; the names of the assembly's
     forms stay, without their texts.

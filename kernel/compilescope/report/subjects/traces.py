@@ -58,7 +58,7 @@ class LostTime(Struct):
     kind: Literal["failure", "recompiles", "graph break", "restarts", "cache bypass"]
     seconds: float
     """Measured by torch, in the process where it is longest, since ranks compile in parallel;
-    0 for a graph break for which nothing was compiled anew."""
+    0 for a graph break for which nothing was compiled again."""
     what: str
     """``4 recompiles of forward``."""
     why: str = ""

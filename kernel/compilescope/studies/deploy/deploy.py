@@ -36,7 +36,7 @@ def study_deploy(study: StudyContext) -> None:
 
 
 def study_blocks(study: StudyContext) -> None:
-    """Fills in the ways that compile a repeated block once, beside those that are there.
+    """Fills in the ways that compile a repeated block once, besides the existing ones.
 
     The whole call is compiled in a new process, too: the first call in this process has less to do.
 

@@ -170,7 +170,7 @@ def skipped(
 
     torch marks a frame that it could not compile, or whose graph was empty, and has no interface to
     read that mark; but it counts its attempts. Those of a frame with as many compilations as the
-    ``limit`` allows (by default torch's setting) are attempts beyond the limit: torch goes on to
+    ``limit`` allows (by default torch's setting) are attempts beyond the limit: torch continues to
     check the guards.
     """
     last: dict[int, int] = {}

@@ -273,7 +273,7 @@ def _of_inductor(error: BaseException, detail: str) -> Problem:
 _INDUCTOR = "An internal error of Inductor: Dynamo and AOTAutograd had captured the graph."
 _WITHOUT_INDUCTOR = (
     "Keep the operator out of the graph with torch.compiler.disable, or choose "
-    "backend='aot_eager', which does without Inductor."
+    "backend='aot_eager', which does not use Inductor."
 )
 _INDUCTOR_OR_AOT = (
     "An internal error of AOTAutograd or of Inductor, which calls it: Dynamo had captured the "
@@ -448,7 +448,7 @@ def _stance(error: BaseException) -> Problem | None:
     return Problem(
         severity="error",
         what="torch's stance is fail_on_recompile: nothing may be compiled.",
-        why="Every variant is compiled anew to be inspected, which this stance makes an error.",
+        why="Every variant is compiled again to be inspected, which this stance makes an error.",
         remedy='Run torch.compiler.set_stance("default").',
         detail=message_of(error),
     )

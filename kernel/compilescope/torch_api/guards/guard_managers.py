@@ -76,7 +76,7 @@ class KeptGuards(msgspec.Struct, kw_only=True):
             return str(reason)
         matched: Mapping[str, Any] = getattr(self.manager, "id_matched_objs", None) or {}
         dead = [source for source, reference in matched.items() if reference() is None]
-        return f"{dead[0]}, which it knows by its identity, is gone." if dead else ""
+        return f"{dead[0]}, which it knows by its identity, no longer exists." if dead else ""
 
     @contextlib.contextmanager
     def root_in_scope(self) -> Iterator[Any]:
@@ -190,7 +190,7 @@ def _helpers(manager: Any) -> dict[str, Any]:
 GRAPH = "__compiled_fn_"
 """How Dynamo begins the global names of its graphs."""
 _RESUME = "__resume_at_"
-"""How Dynamo begins the global names of the functions that go on behind a graph break."""
+"""How Dynamo begins the global names of the functions that continue after a graph break."""
 
 
 def live_guards(code: types.CodeType) -> list[KeptGuards]:
@@ -216,7 +216,7 @@ def live_guards(code: types.CodeType) -> list[KeptGuards]:
 
 
 def graph_names(kept: KeptGuards) -> set[str]:
-    """Dynamo's names of the graphs of a live compilation, with those behind its graph breaks."""
+    """Dynamo's names of the graphs of a live compilation, with those after its graph breaks."""
     names: set[str] = set()
     seen: set[types.CodeType] = set()
     pending = [kept]

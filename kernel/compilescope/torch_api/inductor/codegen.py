@@ -96,7 +96,7 @@ class CapturingBackend:
             fakes = self._keep(graph, inputs, backward)
         except RestartAnalysis:
             raise
-        except Exception as error:  # noqa: BLE001 - compilescope's own; the subject's call goes on
+        except Exception as error:  # noqa: BLE001 - compilescope's own; the subject's call continues
             self._failed(error)
         if self._traces_only:
             return needed_run.ending(graph, succeeds=True) or _refuse_to_run

@@ -1,4 +1,4 @@
-"""What code depends on beside its graph: settings, and lowerings that are not torch's.
+"""What code depends on besides its graph: settings, and lowerings that are not torch's.
 
 Relies on ``torch._inductor.lowering`` (lowerings), ``torch._inductor.decomposition``
 (decompositions) and ``torch._C._get_sdp_priority_order``.

@@ -48,7 +48,7 @@ class Loaded(NamedTuple):
 
     wrapper: Inner
     recordable: Recordable | None = None
-    """The same with its CUDA graphs, if they were asked for and torch would record it."""
+    """The same with its CUDA graphs, if they were requested and torch would record it."""
     reason: str = ""
     """Why it would not, as torch words it."""
 

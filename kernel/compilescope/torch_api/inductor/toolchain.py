@@ -51,7 +51,7 @@ def build_command(
     Parameters
     ----------
     source
-        A ``.cpp`` file. The output is written beside it, under the same name.
+        A ``.cpp`` file. The output is written next to it, under the same name.
     kind
         ``library``, ``header`` (precompiled) or ``preprocessed``.
     device

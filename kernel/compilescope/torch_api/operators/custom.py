@@ -32,7 +32,7 @@ class Definition(msgspec.Struct, kw_only=True):
     setup_context: Callable[..., Any] | None = None
     backward: Callable[..., Any] | None = None
     tags: tuple[str, ...] = ()
-    """The names of its tags, beside torch's own."""
+    """The names of its tags, besides torch's own."""
     autocast: dict[str, torch.dtype] = {}
     """Device → the type to which autocast casts its arguments."""
 

@@ -1,4 +1,4 @@
-"""Runs a computation in double precision beside the original.
+"""Runs a computation in double precision in parallel with the original.
 
 Every operator runs twice: on the tensors themselves, and on copies of them in double precision. The
 program's behavior does not change: it keeps its types, branches, random numbers, gradients and
@@ -201,7 +201,7 @@ class DoublePrecision(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
 @contextlib.contextmanager
 def with_double_precision() -> Iterator[DoublePrecision]:
-    """Runs the block in eager, with the same computation in double precision beside it.
+    """Runs the block in eager, with the same computation in double precision.
 
     Attention is decomposed meanwhile, since its fused kernels do not support double precision.
     """

@@ -14,7 +14,7 @@ def copied(value: Any) -> Any:
     copy = value.clone()
     if copy.layout is torch.strided and copy.stride() == value.stride():
         return copy
-    # A clone of a tensor with gaps, or whose elements overlap, is laid out anew.
+    # A clone of a tensor with gaps, or whose elements overlap, gets a new layout.
     from torch._inductor.utils import clone_preserve_strides
 
     return clone_preserve_strides(value)

@@ -22,7 +22,7 @@ def of_absence(problem: Problem) -> Problem:
             severity="warning",
             what="The subject reads the value of a tensor, and there is none.",
             why="Tensors have shapes on a GPU that is not there, but no data; so the call ended "
-            "here, and what is compiled behind it is missing.",
+            "here, and what is compiled after it is missing.",
             remedy="Read the value before the call and pass it as an argument, use torch.where in "
             "place of a branch, or keep it in the graph: "
             "torch._dynamo.config.capture_scalar_outputs = True, and "
@@ -37,7 +37,7 @@ def of_absence(problem: Problem) -> Problem:
             severity="warning",
             what="An operator that runs outside of a graph cannot be followed without the device.",
             why=f"torch.compile leaves it to eager, and torch's build here {build}; so the call "
-            "ended here, and what is compiled behind it is missing.",
+            "ended here, and what is compiled after it is missing.",
             remedy="Inspect what is around it by itself.",
             where=problem.where,
             detail=problem.detail,

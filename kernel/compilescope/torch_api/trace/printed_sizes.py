@@ -1,7 +1,7 @@
 """Prints each symbolic size of a graph once.
 
 With its trace on, torch prints every graph with the shape and strides of each node, and sympy
-prints a symbolic size anew each time. The text depends on the expression alone.
+prints a symbolic size again each time. The text depends on the expression alone.
 
 Relies on ``torch.fx.experimental.sym_node.SymNode`` (str, expr).
 """

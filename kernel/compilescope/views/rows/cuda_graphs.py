@@ -9,7 +9,7 @@ from ...report import CudaGraphs, Report, VariantReport
 
 
 def graphed(report: Report) -> Iterator[tuple[VariantReport, CudaGraphs]]:
-    """Yield the variants that asked for CUDA graphs."""
+    """Yield the variants that requested CUDA graphs."""
     for variant in report.variants:
         if variant.cuda_graphs is not None and variant.cuda_graphs.outcome != "not asked":
             yield variant, variant.cuda_graphs

@@ -12,7 +12,7 @@ def render(tiers: Tiers) -> str:
     if not tiers.graphs:
         return tiers.why or "no graph has tiers yet"
     used = {tier.name for graph in tiers.graphs for tier in graph.tiers}
-    # CUDA graphs are there only where they were asked for.
+    # CUDA graphs are listed only if they were requested.
     names = [name for name in TITLES if name in used]
     rows = [("graph", "serves", *(TITLES[name] for name in names))]
     for graph in tiers.graphs:

@@ -71,7 +71,7 @@ def other_changes(failure: Failure, earlier: Values | None, now: Values) -> list
         )
         for fact, (old, new, guard) in differing.items()
         if not _is_reported(fact, failure)
-        # Another size has other strides; beside a dynamic size, a static stride is unaffected.
+        # Another size has other strides; next to a dynamic size, a static stride is unaffected.
         and not (fact.kind == "stride" and fact.source in resized)
     ]
 

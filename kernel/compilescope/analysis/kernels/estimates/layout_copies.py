@@ -77,7 +77,7 @@ def _add_copies(
     copied: dict[str, str],
     nodes: list[str],
 ) -> None:
-    """Add what a launch copies beside its nodes to the estimate of these."""
+    """Add what a launch copies besides its nodes to their estimate."""
     copies = [
         (pointer, by_pointer[pointer], by_pointer[source])
         for pointer, source in copied.items()

@@ -114,7 +114,7 @@ def _change(compilation: Compilation, recompile: Recompile, advice: Advice) -> _
             _of_function(compilation.frame), compilation.frame.file if compilation.frame else "", 0
         )
     if advice.kind == "normal":
-        # The parts of a function before and behind a graph break are compiled for the same calls.
+        # The parts of a function before and after a graph break are compiled for the same calls.
         return _Change(advice.what, "", 0)
     frame = compilation.id.rpartition("/")[0]
     return _Change(

@@ -76,7 +76,7 @@ def copied_bytes(value: Any, *, copies: bool) -> int:
 
 
 def is_possible(device: int | None) -> bool:
-    """Whether a run beside the user's calls is safe in this process.
+    """Whether a run in parallel with the user's calls is safe in this process.
 
     Where parameters are spread over ranks, their memory is taken away between calls.
     """
@@ -152,7 +152,7 @@ def running_in_background(device: int | None, event: Any) -> Iterator[None]:
     """For the rest of this thread, the calls of other threads come first.
 
     On a GPU the block has a stream of its own, which waits for the event; the block ends when the
-    GPU has done what it asked for. A CUDA graph that another thread captures goes on.
+    GPU has done what it asked for. The capture of a CUDA graph on another thread continues.
     """
     _lower_priority()
     if device is None:
@@ -176,7 +176,7 @@ def yield_to_user() -> None:
 
 
 def has_room(device: int | None, held: int) -> bool:
-    """Whether a GPU has free memory for one more call beside those of this process.
+    """Whether a GPU has free memory for one more call besides those of this process.
 
     Parameters
     ----------

@@ -40,7 +40,7 @@ class Traits(NamedTuple):
     undefined: frozenset[int] = frozenset()
     """The outputs, by number, that torch leaves uninitialized."""
     is_repeatable: bool = False
-    """Whether it can run beside the user's calls: `repeatable_graphs.is_repeatable`."""
+    """Whether it can run in parallel with the user's calls: `repeatable_graphs.is_repeatable`."""
     planned: tuple[PlannedCall, ...] = ()
     """The calls for which a library plans a kernel in each thread."""
 

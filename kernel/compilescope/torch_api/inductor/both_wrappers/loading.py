@@ -38,7 +38,7 @@ class WrappersDifferError(Exception):
 def after_fork() -> None:
     """In a child process: the thread that loaded, and held torch's compile lock, is not here."""
     convert_frame = sys.modules.get("torch._dynamo.convert_frame")
-    # The thread that forked may be compiling: it goes on here, and releases the lock.
+    # The thread that forked may be compiling: it continues here, and releases the lock.
     if convert_frame is not None and not convert_frame.compile_lock._is_owned():
         convert_frame.compile_lock._at_fork_reinit()
 

@@ -146,7 +146,7 @@ def _dumps(original: Any, value: Any, options: Any = None) -> Any:
 
 
 def _process_state() -> dict[str, Any]:
-    """What generated code depends on beside Inductor's settings."""
+    """What generated code depends on besides Inductor's settings."""
     return {
         "threads": torch.get_num_threads(),
         "dtype": torch.get_default_dtype(),

@@ -2,7 +2,7 @@
 
 While torch generates a vectorized kernel, it asks by how much an index grows with a loop variable.
 Its answer, ``stride_at_vec_range``, simplifies the index and the difference of two of its values
-with ``sympy.simplify``, for each variable anew. If the index is a polynomial with integer
+with ``sympy.simplify``, for each variable again. If the index is a polynomial with integer
 coefficients, as most are, and grows by an integer, simplifying changes the form and not the value:
 the stride is the variable's coefficient. If it grows by an expression of dynamic sizes, the stride
 is computed as torch does, but each expression is simplified once: indices that differ in a constant
