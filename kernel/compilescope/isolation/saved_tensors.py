@@ -160,7 +160,8 @@ class TensorSaver:
     def __init__(self) -> None:
         self.storages: dict[tuple[Any, ...], SavedStorage | None] = {}
         self.tensors: list[tuple[str, SavedTensor]] = []
-        self.room: dict[torch.device, float] = {}
+        self.remaining_bytes: dict[torch.device, float] = {}
+        """Device → how many more bytes may be copied there."""
 
     def save(self, tensor: torch.Tensor, path: str) -> str:
         """Saves a tensor; returns why its data could not be, or an empty string."""
@@ -209,11 +210,11 @@ class TensorSaver:
         return self.storages[key]
 
     def _fits(self, device: torch.device, size: int) -> bool:
-        if device not in self.room:
-            self.room[device] = free_bytes(device) / 2
-        fits = size <= self.room[device]
+        if device not in self.remaining_bytes:
+            self.remaining_bytes[device] = free_bytes(device) / 2
+        fits = size <= self.remaining_bytes[device]
         if fits:
-            self.room[device] -= size
+            self.remaining_bytes[device] -= size
         return fits
 
 

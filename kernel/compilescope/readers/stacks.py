@@ -30,16 +30,16 @@ def stacks_of(logs: Iterable[ProcessLog]) -> list[Stacks]:
         As far as they were read.
     """
     trees: list[Stacks] = []
-    room = _MAX_LINES
+    max_lines = _MAX_LINES
     for log in logs:
-        tree = _tree(log.events.values(), room)
+        tree = _tree(log.events.values(), max_lines)
         same = next((other for other in trees if _is_same(other, tree)), None)
         if same is not None:
             same.processes.append(log.name)
             continue
         tree.processes.append(log.name)
         trees.append(tree)
-        room -= len(tree.lines)
+        max_lines -= len(tree.lines)
     return trees
 
 
@@ -51,7 +51,7 @@ def _is_same(stacks: Stacks, other: Stacks) -> bool:
     )
 
 
-def _tree(all_events: Iterable[Events], room: int) -> Stacks:
+def _tree(all_events: Iterable[Events], max_lines: int) -> Stacks:
     stacks = Stacks()
     root = _Node()
     for events in all_events:
@@ -69,7 +69,7 @@ def _tree(all_events: Iterable[Events], room: int) -> Stacks:
     left = [(0, frame, node) for frame, node in reversed(root.below.items())]
     while left:
         depth, frame, node = left.pop()
-        if len(stacks.lines) < room:
+        if len(stacks.lines) < max_lines:
             stacks.lines.append(StackLine(depth, frame, node.compilations))
         else:
             stacks.left_out += len(node.compilations)

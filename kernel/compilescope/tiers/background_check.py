@@ -30,10 +30,10 @@ class _Copies:
         self._lock = threading.Lock()
         self._bytes = 0
 
-    def add(self, size: int, room: int) -> bool:
+    def add(self, size: int, limit: int) -> bool:
         """Counts some more, unless they are more than there is room for; returns whether it did."""
         with self._lock:
-            if size and self._bytes + size > room:
+            if size and self._bytes + size > limit:
                 return False
             self._bytes += size
             return True
@@ -84,7 +84,7 @@ class BackgroundCheck(ComparingStage):
         static inputs and the results are kept by reference, until some were written to.
     device
         The GPU that the graph runs on.
-    room
+    max_copied_bytes
         How many bytes all checks together may hold copies of.
     changes, undefined, kernels
         As for `ComparingStage`.
@@ -105,7 +105,7 @@ class BackgroundCheck(ComparingStage):
         static: Collection[int],
         copies_all: bool,
         device: int | None,
-        room: int,
+        max_copied_bytes: int,
         changes: Collection[int] | None,
         undefined: Collection[int],
         kernels: int,
@@ -118,7 +118,7 @@ class BackgroundCheck(ComparingStage):
         self._shared = frozenset(place for place in static if self._is_unchanged(place))
         self._copies_all = copies_all
         self._device = device
-        self._room = room
+        self._max_copied_bytes = max_copied_bytes
         self._planned = planned
         self._settle = settle
         self._give_up = give_up
@@ -198,7 +198,7 @@ class BackgroundCheck(ComparingStage):
         """Values, each with whether it is copied in any case; None if that is impossible."""
         decided = [(value, copies or self._copies_all) for value, copies in values]
         size = sum(copied_bytes(value, copies=copies) for value, copies in decided)
-        if not _copies.add(size, self._room):
+        if not _copies.add(size, self._max_copied_bytes):
             return None
         try:
             with torch.no_grad():

@@ -289,7 +289,7 @@ class TieredGraph:
             copies_all=self.report_now.kind != "inference",
             changes=self.changes(),
             device=device,
-            room=background_runs.copied_at_most(device),
+            max_copied_bytes=background_runs.copied_at_most(device),
             undefined=self.traits.undefined,
             kernels=self._launches,
             planned=self.traits.planned,

@@ -124,7 +124,7 @@ def check_of(second: Callable[[list[Any]], Any]) -> tuple[BackgroundCheck, list[
         static=(),
         copies_all=False,
         device=0,
-        room=2**30,
+        max_copied_bytes=2**30,
         changes=(),
         undefined=(),
         kernels=1,

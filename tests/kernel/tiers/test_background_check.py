@@ -35,7 +35,7 @@ def check_of(
     static: Any = (),
     copies_all: bool = False,
     changes: Collection[int] | None = (),
-    room: int = 2**20,
+    max_copied_bytes: int = 2**20,
 ) -> tuple[BackgroundCheck, Ends]:
     ends = Ends()
     check = BackgroundCheck(
@@ -44,7 +44,7 @@ def check_of(
         static=static,
         copies_all=copies_all,
         device=None,
-        room=room,
+        max_copied_bytes=max_copied_bytes,
         changes=changes,
         undefined=(),
         kernels=1,
@@ -287,24 +287,24 @@ def test_nothing_of_a_call_is_kept_afterwards(wrong: float) -> None:
 
 
 def test_large_values_are_not_copied() -> None:
-    check, ends = check_of(doubled, doubled, room=12)
+    check, ends = check_of(doubled, doubled, max_copied_bytes=12)
     x = torch.randn(4)
     assert torch.equal(check([x])[0], x * 2)
     assert ends == ["given up"]
     # Parameters are not copied, unless all values are.
-    check, ends = check_of(scaled, scaled, static={0, 1}, room=12)
+    check, ends = check_of(scaled, scaled, static={0, 1}, max_copied_bytes=12)
     check([x, x])
     assert background.wait(600)
     assert ends == ["settled"]
-    check, ends = check_of(scaled, scaled, static={0, 1}, copies_all=True, room=12)
+    check, ends = check_of(scaled, scaled, static={0, 1}, copies_all=True, max_copied_bytes=12)
     check([x, x])
     assert ends == ["given up"]
     # Those of the inference mode are, and results too.
-    check, ends = check_of(scaled, scaled, static={0, 1}, room=12)
+    check, ends = check_of(scaled, scaled, static={0, 1}, max_copied_bytes=12)
     with torch.inference_mode():
         check([torch.ones(4), torch.ones(4)])
     assert ends == ["given up"]
-    check, ends = check_of(lambda inputs: [inputs.pop().repeat(4)], doubled, room=12)
+    check, ends = check_of(lambda inputs: [inputs.pop().repeat(4)], doubled, max_copied_bytes=12)
     with torch.inference_mode():
         check([torch.ones(1)])
     assert ends == ["given up"]
@@ -394,8 +394,8 @@ def test_so_is_one_that_calls_more_than_torchs_own_operators() -> None:
 
 def test_all_checks_together_hold_no_more_copies_than_there_is_room() -> None:
     second = Held()
-    first_check, first_ends = check_of(doubled, second, room=40)
-    other_check, other_ends = check_of(doubled, doubled, room=40)
+    first_check, first_ends = check_of(doubled, second, max_copied_bytes=40)
+    other_check, other_ends = check_of(doubled, doubled, max_copied_bytes=40)
     x = torch.randn(8)
     first_check([x])
     assert second.began.wait(600)
@@ -403,7 +403,7 @@ def test_all_checks_together_hold_no_more_copies_than_there_is_room() -> None:
     assert other_ends == ["given up"]
     second.finish()
     assert first_ends == ["settled"]
-    other_check, other_ends = check_of(doubled, doubled, room=40)
+    other_check, other_ends = check_of(doubled, doubled, max_copied_bytes=40)
     other_check([x])
     assert background.wait(600)
     assert other_ends == ["settled"]

@@ -103,7 +103,7 @@ def run_check(planned: Sequence[PlannedCall], steps: list[str]) -> None:
         static=(),
         copies_all=False,
         device=None,
-        room=2**20,
+        max_copied_bytes=2**20,
         changes=(),
         undefined=(),
         kernels=1,
