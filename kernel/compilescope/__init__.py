@@ -83,7 +83,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return [*globals(), *_LATE, "report"]
+    return [*__all__, "report", *(name for name in globals() if name.startswith("__"))]
 
 
 def load_ipython_extension(shell: InteractiveShell) -> None:

@@ -23,6 +23,7 @@ from ..processes import runner
 from ..report import Subject, references
 from ..report.argument_checks import kind_of
 from ..report.errors import CompilescopeError
+from ..report.problem import in_short
 from ..torch_api.process import portable_settings
 from .arguments import check_types, shorten
 from .subject import describe, leaves, unwrap
@@ -170,7 +171,7 @@ def _recreated(data: bytes, what: str, remedy: str) -> Any:
     except Exception as error:
         failed = CompilescopeError(
             f"{what} cannot be recreated in another process.",
-            f"Unpickling it failed: {type(error).__name__}: {_first_line(error)}.",
+            f"Unpickling it failed: {in_short(error)}.",
             remedy,
         )
         failed.problem.detail = traceback.format_exc()
@@ -262,7 +263,7 @@ def _pack(
     except Exception as error:
         raise CompilescopeError(
             f"{what} cannot be sent to another process.",
-            f"Pickling it failed: {type(error).__name__}: {_first_line(error)}.",
+            f"Pickling it failed: {in_short(error)}.",
             _PASS_FACTORY.format(takes_factory) if takes_factory else REMOVE_UNPICKLABLE,
         ) from error
     referenced = references.referenced()
@@ -320,7 +321,3 @@ def _can_be_pickled(value: Any) -> bool:
     except Exception:  # noqa: BLE001 - whatever it raises, it cannot be pickled
         return False
     return True
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).splitlines() or [""])[0].rstrip(".")

@@ -5,13 +5,13 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import gc
-import re
 from collections.abc import Callable
 from pathlib import Path
 
 import torch
 
-_STATUS = Path("/proc/self/status")
+from ..processes.memory_status import status_bytes
+
 _RESET = Path("/proc/self/clear_refs")
 _CALLS = 3
 
@@ -63,7 +63,7 @@ class Memory:
 
 
 def _can() -> bool:
-    return _RESET.exists() and "VmHWM" in _STATUS.read_text()
+    return _RESET.exists() and status_bytes("VmHWM") is not None
 
 
 def _growth(call: Callable[[], object]) -> float | None:
@@ -74,11 +74,6 @@ def _growth(call: Callable[[], object]) -> float | None:
         _RESET.write_text("5")
     except OSError:
         return None
-    before = _bytes("VmRSS")
+    before = status_bytes("VmRSS") or 0.0
     call()
-    return max(_bytes("VmHWM") - before, 0.0)
-
-
-def _bytes(name: str) -> float:
-    match = re.search(rf"{name}:\s+(\d+) kB", _STATUS.read_text())
-    return float(match[1]) * 1024 if match else 0.0
+    return max((status_bytes("VmHWM") or 0.0) - before, 0.0)

@@ -153,7 +153,7 @@ def test_texts_are_fetched_apart(report: Report, dynamic: VariantReport) -> None
     source = next(file.path for file in package.files if file.kind == "source")
     with pytest.raises(cs.CompilescopeError, match="has no text") as refused:
         report_without_texts.artifact(report, "dynamic", "", f"package:{source}")
-    assert "beside the wrappers" in refused.value.problem.why
+    assert "next to the wrappers" in refused.value.problem.why
 
 
 def test_a_report_shows_it(report: Report) -> None:

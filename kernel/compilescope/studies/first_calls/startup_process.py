@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import pickle
-import re
 import resource
 import sys
 import time
@@ -18,6 +17,7 @@ import psutil
 
 from ...analysis.phases.compile_time import split, union_us
 from ...processes.child import ChildProcess, serve
+from ...processes.memory_status import status_bytes
 from ...report import Compilation, Phase, Startup
 from ...report.variant import Variant
 
@@ -30,7 +30,6 @@ COMMAND = (
     "from compilescope.studies.first_calls.startup_process import main; main(start, loaded)"
 )
 """What the process runs. compilescope comes last: what it imports itself is not counted."""
-_STATUS = Path("/proc/self/status")
 _HEADERS = ("CppBuilder.preprocess_header", "CppBuilder.precompile_header")
 
 
@@ -138,10 +137,9 @@ def _all(phases: list[Phase]) -> list[Phase]:
 
 def most_held() -> float:
     """The largest resident size of this process so far (bytes)."""
-    if _STATUS.exists():
-        # getrusage() also counts what the parent held when it started this one.
-        match = re.search(r"VmHWM:\s+(\d+) kB", _STATUS.read_text())
-        if match:
-            return float(match[1]) * 1024
+    # getrusage() also counts what the parent held when it started this one.
+    peak_bytes = status_bytes("VmHWM")
+    if peak_bytes is not None:
+        return peak_bytes
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return float(most if sys.platform == "darwin" else most * 1024)
