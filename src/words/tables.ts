@@ -96,6 +96,11 @@ export const TABLES = {
     }
   }),
   kernels: (trans: TranslationBundle) => ({
+    graph: {
+      title: trans.__('graph'),
+      note: trans.__('The compilation that the kernel is of'),
+      kind: 'words' as const
+    },
     name: {
       title: trans.__('kernel'),
       kind: 'words' as const

@@ -21,7 +21,8 @@ export interface IShown {
   readonly variant: string;
 
   /**
-   * The compilation's id; empty for a view of a whole variant.
+   * The compilation's id; empty for a view of a whole variant, or of several
+   * compilations.
    */
   readonly compilation: string;
 }
@@ -111,7 +112,7 @@ export abstract class ReportView<T> extends ReactWidget {
     const shown: IShown = {
       subject: model.subject ?? '',
       variant: isOfReport ? '' : this.variant,
-      compilation
+      compilation: this._about.isOfCompilations ? '' : compilation
     };
     const nothing =
       isOfSubject && report
@@ -261,6 +262,11 @@ export namespace ReportView {
      * Whether it shows the whole variant, not one compilation.
      */
     isOfVariant?: boolean;
+
+    /**
+     * Whether it shows several compilations of the variant, which it picks itself.
+     */
+    isOfCompilations?: boolean;
 
     /**
      * Whether it shows the whole report, whichever variant is chosen.

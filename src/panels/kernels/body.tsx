@@ -1,47 +1,52 @@
-import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { wrapperName } from '../../model/wrappers';
-import type {
-  CompilationSummary,
-  Decision,
-  Kernel,
-  Launch
-} from '../../protocol/types';
+import type { Decision, Kernel, Launch } from '../../protocol/types';
 import type { Sort } from '../common';
 import { filled, SearchField, Select, sorted, VirtualTable } from '../common';
-import {
-  formatBytes,
-  formatCount,
-  formatMicroseconds,
-  formatQuantity
-} from '../../words/format';
+import { compilationTitle } from '../../words/compilations';
+import { formatCount } from '../../words/format';
 import { StudyButton } from '../common/study';
 import type { IViewContext } from '../views';
 import { columnsOf } from './columns';
 import { Details } from './details';
-import { Estimate } from '../common/estimate';
+import type { IGraphKernels } from './graphs';
+import { graphsOf, useGraphs } from './graphs';
 import { languageTitle } from './phrases';
 import { directionTitle } from '../../words/directions';
 import { TargetButtons } from './targetButtons';
 import type { IFilter, IRow } from './rows';
-import {
-  artifactOf,
-  filtered,
-  launchesByDirection,
-  rowsOf,
-  totalsOf
-} from './rows';
+import { artifactOf, filtered, rowsOf } from './rows';
+import { TotalsText } from './totals';
 
 /**
- * The kernels of a compilation: a table, and what is known of the selected one.
+ * The kernels of a variant's graphs, or of one of them: a table, and what is known of
+ * the selected one.
  *
  * @param props.origin - The view, to tell its own selections apart.
  */
 export function KernelsBody(props: {
-  kernels: readonly Kernel[];
   variant: string;
-  compilation: string;
-  decisions: readonly Decision[];
+
+  /**
+   * The first of the graphs that are shown.
+   */
+  first: IGraphKernels;
+
+  /**
+   * Reads another one.
+   */
+  read: (id: string) => Promise<IGraphKernels>;
+
+  /**
+   * The id of the only graph that is shown; empty for all.
+   */
+  graph: string;
+  onGraph: (id: string) => void;
+
+  /**
+   * Turns all views to the compilation of a kernel.
+   */
+  onCompilation: (id: string) => void;
 
   /**
    * Why the launches could not be timed; empty if they could, or timing was not requested.
@@ -50,18 +55,35 @@ export function KernelsBody(props: {
   context: IViewContext;
   origin: object;
 }): JSX.Element {
-  const { kernels, variant, compilation, context, origin } = props;
+  const { variant, graph, context, origin } = props;
   const { model, trans } = context;
   const [filter, setFilter] = React.useState<IFilter>(EVERYTHING);
   const [sort, setSort] = React.useState<Sort>(null);
   const [chosen, setChosen] = React.useState<string | null>(null);
   const files = model.report?.files;
-  const rows = React.useMemo(
-    () => rowsOf(kernels, variant, files ?? {}),
-    [kernels, variant, files]
+  const summary = model.report?.variants.find(({ name }) => name === variant);
+  const compilations = graphsOf(model, variant);
+  const all = compilations.map(({ id }) => id);
+  const ids = graph ? [graph] : all.length > 0 ? all : [props.first.id];
+  const read = useGraphs(props.first, ids, props.read);
+  const graphs = React.useMemo(
+    () => ids.flatMap(id => read.get(id) ?? []),
+    [read, ids.join()]
   );
-  const open = (row: IRow, position: IOpened, launch?: Launch) => {
+  const rows = React.useMemo(
+    () =>
+      graphs.flatMap(({ id, kernels }) =>
+        rowsOf(kernels, variant, id, files ?? {})
+      ),
+    [graphs, variant, files]
+  );
+  const choose = (row: IRow) => {
     setChosen(row.id);
+    props.onCompilation(row.compilation);
+  };
+  const open = (row: IRow, position: IOpened, launch?: Launch) => {
+    choose(row);
+    const { compilation } = row;
     model.select({
       kernel: row.kernel.name,
       key: launch?.key || null,
@@ -84,16 +106,22 @@ export function KernelsBody(props: {
   const isTraining = rows.some(
     ({ kernel }) => kernel.direction !== 'inference'
   );
-  const summary = model.report?.variants.find(({ name }) => name === variant);
   const target = summary?.target?.title ?? null;
   const conflict = model.report?.overview?.conflicts.find(
     entry => entry.variant === variant
+  );
+  const titles = new Map(
+    (summary?.compilations ?? []).map(compilation => [
+      compilation.id,
+      compilationTitle(compilation, files ?? {}, trans)
+    ])
   );
   const columns = filled(
     columnsOf(context, {
       origin,
       isTimed,
       isTraining,
+      graphs: ids.length > 1 ? titles : null,
       target,
       latencyUs: conflict?.latency_us ?? null,
       onLaunch
@@ -104,10 +132,17 @@ export function KernelsBody(props: {
     () => sorted(filtered(rows, filter), columns, sort),
     [rows, filter, sort]
   );
-  const isLinked = ({ kernel }: IRow) => model.linked.kernels.has(kernel.name);
-  const selected = selectedOf(rows, chosen, model.selection.kernel, isLinked);
-  const totals = React.useMemo(() => totalsOf(shown), [shown]);
-  const byDirection = React.useMemo(() => launchesByDirection(shown), [shown]);
+  // The selection is of the compilation that all views show.
+  const isOfShown = ({ compilation }: IRow) =>
+    compilation === model.compilation;
+  const isLinked = (row: IRow) =>
+    isOfShown(row) && model.linked.kernels.has(row.kernel.name);
+  const { kernel: name } = model.selection;
+  const selected = selectedOf(rows, chosen, row =>
+    name === null ? isLinked(row) : isOfShown(row) && row.kernel.name === name
+  );
+  const waiting = ids.filter(id => !read.has(id)).length;
+  const kernels = rows.map(({ kernel }) => kernel);
   return (
     <>
       <div
@@ -119,6 +154,14 @@ export function KernelsBody(props: {
           label={trans.__('Filter by name, operator or source')}
           value={filter.text}
           onChange={text => setFilter({ ...filter, text })}
+        />
+        <Choice
+          label={trans.__('Graph')}
+          of={graph ? [...all, graph] : all}
+          title={id => titles.get(id) ?? id}
+          any={trans.__('all %1', formatCount(all.length))}
+          value={graph}
+          onChange={props.onGraph}
         />
         <Choice
           label={trans.__('Language')}
@@ -136,102 +179,13 @@ export function KernelsBody(props: {
           value={filter.direction}
           onChange={direction => setFilter({ ...filter, direction })}
         />
-        <span className="jp-Compilescope-kernelTotals" role="status">
-          {scopeOf(compilation, summary?.compilations ?? [], trans)}
-          {shown.length === rows.length
-            ? trans._n(
-                '%2 kernel',
-                '%2 kernels',
-                rows.length,
-                formatCount(rows.length)
-              )
-            : trans.__(
-                '%1 of %2 kernels',
-                formatCount(shown.length),
-                formatCount(rows.length)
-              )}
-          {', '}
-          {trans._n(
-            '%2 launch',
-            '%2 launches',
-            totals.launches,
-            formatCount(totals.launches)
-          )}
-          {byDirection.size > 1 && (
-            <span className="jp-Compilescope-muted">
-              {` (${[...byDirection]
-                .map(
-                  ([direction, launches]) =>
-                    `${formatCount(launches)} ${directionTitle(direction, trans)}`
-                )
-                .join(', ')})`}
-            </span>
-          )}
-          {totals.us !== null && (
-            <>
-              {', '}
-              <strong
-                title={trans.__(
-                  'Measured: the time of one call’s launches on their device'
-                )}
-              >
-                {formatMicroseconds(totals.us)}
-              </strong>
-              {totals.untimed > 0 && (
-                <span className="jp-Compilescope-muted">
-                  {' '}
-                  {trans.__('(%1 not measured)', totals.untimed)}
-                </span>
-              )}
-            </>
-          )}
-          {totals.least !== null && (
-            <>
-              {', '}
-              <Estimate
-                value={totals.least}
-                exact={formatMicroseconds}
-                isLeast
-                format={formatMicroseconds}
-                of={trans.__(
-                  'Lower bound for all launches of one call on %1',
-                  target ?? ''
-                )}
-                why=""
-                trans={trans}
-              />
-            </>
-          )}
-          {totals.bytes !== null && (
-            <>
-              {', '}
-              <Estimate
-                value={totals.bytes}
-                format={formatBytes}
-                why=""
-                trans={trans}
-              />
-            </>
-          )}
-          {totals.operations !== null && (
-            <>
-              {', '}
-              <Estimate
-                value={totals.operations}
-                format={formatQuantity}
-                why=""
-                trans={trans}
-              />{' '}
-              {trans.__('operations')}
-            </>
-          )}
-          {totals.unknown > 0 && totals.bytes !== null && (
-            <span className="jp-Compilescope-muted">
-              {' '}
-              {trans.__('(%1 without an estimate)', totals.unknown)}
-            </span>
-          )}
-        </span>
+        <TotalsText
+          rows={shown}
+          of={rows}
+          target={target}
+          waiting={waiting}
+          trans={trans}
+        />
         {summary && target !== null && (
           <TargetButtons variant={summary} title={target} context={context} />
         )}
@@ -257,6 +211,14 @@ export function KernelsBody(props: {
           {trans.__('Not measured: %1', props.whyUntimed)}
         </p>
       )}
+      {whyMissing(graphs).map(([why, of]) => (
+        <p
+          key={why}
+          className="jp-Compilescope-hint jp-Compilescope-kernelsWhy"
+        >
+          {trans.__('No kernels of %1: %2', of.join(', '), why)}
+        </p>
+      ))}
       <div className="jp-Compilescope-kernelsBody">
         <VirtualTable<IRow>
           label={trans.__('Kernels')}
@@ -268,11 +230,16 @@ export function KernelsBody(props: {
           onSort={setSort}
           selected={selected?.id ?? null}
           onSelect={row => {
-            setChosen(row.id);
+            choose(row);
             model.select({ kernel: row.kernel.name, origin });
           }}
           isMarked={isLinked}
-          none={trans.__('No kernel matches the filter.')}
+          startsGroup={
+            ids.length > 1 && sort === null
+              ? (row, above) => row.compilation !== above.compilation
+              : undefined
+          }
+          none={rows.length > 0 && trans.__('No kernel matches the filter.')}
           trans={trans}
         />
         {selected && (
@@ -282,14 +249,17 @@ export function KernelsBody(props: {
             context={context}
             origin={origin}
             onSource={
-              hasSource(selected.kernel, variant, compilation, context)
+              hasSource(selected, variant, context)
                 ? () =>
                     open(selected, { artifact: artifactOf(selected.kernel) })
                 : null
             }
             onLaunch={launch => onLaunch(selected, launch)}
             target={target}
-            decisions={decisionsFor(selected.kernel, props.decisions)}
+            decisions={decisionsFor(
+              selected.kernel,
+              read.get(selected.compilation)?.decisions ?? []
+            )}
             onForm={(form, config) => {
               const beside = artifactOf(selected.kernel);
               const artifact = `${beside}.${form}${config && `@${config}`}`;
@@ -348,11 +318,8 @@ function Choice<T extends string>(props: {
 function selectedOf(
   rows: readonly IRow[],
   chosen: string | null,
-  name: string | null,
-  isLinked: (row: IRow) => boolean
+  fits: (row: IRow) => boolean
 ): IRow | null {
-  const fits = (row: IRow) =>
-    name === null ? isLinked(row) : row.kernel.name === name;
   return (
     rows.find(row => row.id === chosen && fits(row)) ?? rows.find(fits) ?? null
   );
@@ -373,9 +340,8 @@ function decisionsFor(
 }
 
 function hasSource(
-  kernel: Kernel,
+  { kernel, compilation }: IRow,
   variant: string,
-  compilation: string,
   { model }: IViewContext
 ): boolean {
   const name = artifactOf(kernel);
@@ -386,23 +352,16 @@ function hasSource(
 }
 
 /**
- * Which of several graphs the kernels are of, whose kernels the Overview counts
- * together; empty where there is only one.
+ * Why graphs that have kernels have none here, each reason once.
  */
-function scopeOf(
-  compilation: string,
-  compilations: readonly CompilationSummary[],
-  trans: TranslationBundle
-): string {
-  const counts = compilations
-    .map(({ kernels }) => kernels)
-    .filter(number => number > 0);
-  return counts.length > 1
-    ? `${trans.__(
-        '%1, one of %2 graphs with %3 kernels:',
-        compilation,
-        formatCount(counts.length),
-        formatCount(counts.reduce((sum, number) => sum + number, 0))
-      )} `
-    : '';
+function whyMissing(
+  graphs: readonly IGraphKernels[]
+): readonly (readonly [string, readonly string[]])[] {
+  const ids = new Map<string, string[]>();
+  for (const { id, why } of graphs) {
+    if (why) {
+      ids.set(why, [...(ids.get(why) ?? []), id]);
+    }
+  }
+  return [...ids];
 }

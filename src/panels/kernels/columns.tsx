@@ -40,6 +40,12 @@ export interface IColumnOptions {
   readonly isTraining: boolean;
 
   /**
+   * The titles of the graphs, by id, if rows are of several: there is a column for
+   * that then.
+   */
+  readonly graphs: ReadonlyMap<string, string> | null;
+
+  /**
    * What the device is called that the code is for and that is not there; null
    * where it is that of the arguments.
    */
@@ -63,16 +69,29 @@ export interface IColumnOptions {
  */
 export function columnsOf(
   context: IViewContext,
-  { origin, isTimed, isTraining, target, latencyUs, onLaunch }: IColumnOptions
+  {
+    origin,
+    isTimed,
+    isTraining,
+    graphs,
+    target,
+    latencyUs,
+    onLaunch
+  }: IColumnOptions
 ): IColumn<IRow>[] {
   const { trans } = context;
   // Where further columns stand, the usual ones come later.
+  const shift = graphs ? GRAPH_WIDTH + GAP : 0;
+  const beside = (width: number | undefined) =>
+    width === undefined ? undefined : width + shift;
   const later = (width: number | undefined) =>
-    width !== undefined && width > DIRECTION_FROM && isTraining
-      ? width + DIRECTION_WIDTH + 10
-      : width;
+    beside(
+      width !== undefined && width > DIRECTION_FROM && isTraining
+        ? width + DIRECTION_WIDTH + GAP
+        : width
+    );
   const from = (plain: number | undefined, timed?: number, aimed = timed) =>
-    target !== null ? aimed : later(isTimed ? timed : plain);
+    target !== null ? beside(aimed) : later(isTimed ? timed : plain);
   const unknown = trans.__('Not estimated for this kernel');
   const placeOf = (source: SourceLine) =>
     formatPlace(source, context.model.report?.files ?? {}, trans);
@@ -95,6 +114,13 @@ export function columnsOf(
     )
   });
   return declaredColumns<IRow, 'kernels'>('kernels', trans, {
+    graph: graphs !== null && {
+      width: `${GRAPH_WIDTH}px`,
+      compare: byText(({ compilation }) => compilation),
+      render: ({ compilation }) => (
+        <code title={graphs.get(compilation)}>{compilation}</code>
+      )
+    },
     name: {
       width: 'minmax(200px, 3fr)',
       text: ({ kernel }) =>
@@ -125,7 +151,9 @@ export function columnsOf(
     direction: {
       width: `${DIRECTION_WIDTH}px`,
       from:
-        isTraining && target === null ? DIRECTION_FROM : from(1080, 1320, 1300),
+        isTraining && target === null
+          ? beside(DIRECTION_FROM)
+          : from(1080, 1320, 1300),
       hasValue: ({ kernel }) => kernel.direction !== 'inference',
       compare: byText(({ kernel }) => kernel.direction),
       render: ({ kernel }) => directionTitle(kernel.direction, trans)
@@ -150,7 +178,7 @@ export function columnsOf(
       trans
     ),
     ...(isTimed ? timeColumns(latencyUs, later, trans) : NO_TIMES),
-    ...(target !== null ? targetColumns(trans) : NO_TARGET),
+    ...(target !== null ? targetColumns(trans, beside) : NO_TARGET),
     bytes: {
       width: '80px',
       from: from(700, 600, 960),
@@ -248,6 +276,16 @@ export function columnsOf(
     cpp: launchColumn('cpp')
   });
 }
+
+/**
+ * Between two columns: of style/common/table.css.
+ */
+const GAP = 10;
+
+/**
+ * The column of the graphs.
+ */
+const GRAPH_WIDTH = 52;
 
 /**
  * The column that tells forward from backward, and the width of the table from

@@ -170,7 +170,7 @@ export function Details(props: {
         <ReproducerPart
           part={{
             variant: context.model.variant,
-            compilation: context.model.compilation,
+            compilation: row.compilation,
             kernel: kernel.name
           }}
           context={context}

@@ -5,9 +5,14 @@ import type { Kernel, Launch, SourceLine } from '../../protocol/types';
  */
 export interface IRow {
   /**
-   * Unique in its compilation.
+   * Unique in its variant.
    */
   readonly id: string;
+
+  /**
+   * The id of its compilation.
+   */
+  readonly compilation: string;
   readonly kernel: Kernel;
 
   /**
@@ -82,16 +87,18 @@ export interface IFilter {
  * The rows of a compilation's kernels.
  *
  * @param variant - The variant whose kernels they are.
+ * @param compilation - The compilation's id.
  * @param files - The notebook's cells, by the names of their files.
  */
 export function rowsOf(
   kernels: readonly Kernel[],
   variant: string,
+  compilation: string,
   files: Readonly<Record<string, string>>
 ): IRow[] {
   const seen = new Map<string, number>();
   return kernels.map((kernel, index) => {
-    const name = `${kernel.direction}.${kernel.name}`;
+    const name = `${compilation} ${kernel.direction}.${kernel.name}`;
     const count = seen.get(name) ?? 0;
     seen.set(name, count + 1);
     const of = (artifact: Launch['artifact']) =>
@@ -104,6 +111,7 @@ export function rowsOf(
     const sources = distinct(kernel.sources, files);
     return {
       id: count ? `${name}.${count}` : name,
+      compilation,
       kernel,
       index,
       launches,

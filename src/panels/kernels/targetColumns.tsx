@@ -44,9 +44,12 @@ export const NO_TARGET = {
 /**
  * The columns of kernels for a device that is not there: what the compiler says
  * of them, what they take at best, and whether they compute what they should.
+ *
+ * @param beside - From where on a column is shown, with what stands before it.
  */
 export function targetColumns(
-  trans: TranslationBundle
+  trans: TranslationBundle,
+  beside: (width: number | undefined) => number | undefined
 ): Record<keyof typeof NO_TARGET, ColumnChange<IRow>> {
   const resource = (
     id: string,
@@ -57,7 +60,7 @@ export function targetColumns(
     const of = ({ kernel }: IRow) => kernel.resources[id] ?? null;
     return {
       width,
-      from,
+      from: beside(from),
       hasValue: row => of(row) !== null,
       compare: (a, b) => compareNumbers(of(a), of(b)),
       render: row => {
@@ -93,7 +96,7 @@ export function targetColumns(
     )),
     check: {
       width: '92px',
-      from: 420,
+      from: beside(420),
       hasValue: ({ kernel }) => kernel.check !== null,
       compare: (a, b) => rank(a) - rank(b),
       render: row => (

@@ -1,18 +1,20 @@
 import * as React from 'react';
-import type { Decision, Kernel } from '../../protocol/types';
 import type { IEmpty, IShown } from '../common';
 import { pickRemedy, ReportView } from '../common';
 import { isStudied } from '../../words/launches';
-import type { IViewContext } from '../views';
+import type { ISectioned, IViewContext } from '../views';
 import { KernelsBody } from './body';
+import type { IGraphKernels } from './graphs';
+import { graphsOf, readGraph } from './graphs';
 
 /**
  * What the view shows.
  */
 interface IKernels {
-  readonly kernels: readonly Kernel[];
-  readonly decisions: readonly Decision[];
-  readonly absent: Readonly<Record<string, string>>;
+  /**
+   * Of the first compilation: the others are read once it is shown.
+   */
+  readonly first: IGraphKernels;
 
   /**
    * Why the launches could not be timed; empty if they could, or timing was not requested.
@@ -21,58 +23,119 @@ interface IKernels {
 }
 
 /**
- * The Kernels view: what the compiled code launches.
+ * The Kernels view: what the compiled code launches, in all graphs or in one.
  */
-export class KernelsView extends ReportView<IKernels> {
+export class KernelsView extends ReportView<IKernels> implements ISectioned {
   constructor(context: IViewContext) {
     super(context, {
       name: 'kernels',
       label: context.trans.__('Kernels'),
+      isOfCompilations: true,
       isOfInductor: true
     });
-    context.model.jobChanged.connect(this.refresh, this);
+    const { model } = context;
+    model.compilationChanged.connect(this._onCompilationChanged, this);
+    model.jobChanged.connect(this.refresh, this);
   }
 
-  protected override async load(shown: IShown): Promise<IKernels> {
-    const { variant, compilation } = shown;
+  /**
+   * A link to the view leads to all graphs.
+   */
+  showSection(): void {
+    this._show(false);
+  }
+
+  protected override async load({ variant }: IShown): Promise<IKernels> {
     const { model } = this;
-    const [{ kernels, decisions, absent }, report] = await Promise.all([
-      model.getCompilation(variant, compilation, ['kernels']),
+    const id = this._graph || graphsOf(model, variant)[0]?.id;
+    const [first, report] = await Promise.all([
+      this._read(variant, id ?? model.compilation),
       isStudied(model, variant, 'kernels') ? model.getVariant(variant) : null
     ]);
-    const whyUntimed = report?.absent.kernel_times ?? '';
-    return { kernels, decisions, absent, whyUntimed };
+    return { first, whyUntimed: report?.absent.kernel_times ?? '' };
   }
 
-  protected override whyEmpty({ kernels, absent }: IKernels): IEmpty | null {
+  protected override whyEmpty(
+    { first }: IKernels,
+    { variant }: IShown
+  ): IEmpty | null {
     const { trans } = this;
-    return kernels.length > 0
+    return first.kernels.length > 0 || graphsOf(this.model, variant).length > 0
       ? null
       : {
           what: trans.__('No kernels'),
-          why:
-            absent.kernels ??
-            absent.code ??
-            trans.__('torch generated no code for this compilation.'),
+          why: first.why,
           remedy: pickRemedy(this.model, this.trans)
         };
   }
 
   protected override present(
-    { kernels, decisions, whyUntimed }: IKernels,
-    { variant, compilation }: IShown
+    { first, whyUntimed }: IKernels,
+    { subject, variant }: IShown
   ): JSX.Element {
+    const { model } = this;
+    this._drawn = { subject, variant };
     return (
       <KernelsBody
-        key={JSON.stringify([this.model.subject, variant, compilation])}
-        kernels={kernels}
-        decisions={decisions}
+        key={JSON.stringify([subject, variant])}
         variant={variant}
-        compilation={compilation}
+        first={first}
+        read={id => this._read(variant, id)}
+        graph={this._graph}
+        onGraph={id => {
+          this._turnTo(id || model.compilation);
+          this._show(id !== '');
+        }}
+        onCompilation={id => this._turnTo(id)}
         whyUntimed={whyUntimed}
         context={this.context}
         origin={this}
       />
     );
   }
+
+  private _read(variant: string, id: string): Promise<IGraphKernels> {
+    const noCode = this.trans.__(
+      'torch generated no code for this compilation.'
+    );
+    return readGraph(this.model, variant, id, noCode);
+  }
+
+  /** Show one compilation in all views, without hiding the others here. */
+  private _turnTo(id: string): void {
+    this._isTurning = true;
+    this.model.compilation = id;
+    this._isTurning = false;
+  }
+
+  /** A compilation that was picked for all views is shown here, too. */
+  private _onCompilationChanged(): void {
+    const { subject, variant } = this.model;
+    // Of another report or variant, nobody picked it.
+    const isPicked =
+      this._drawn?.subject === subject && this._drawn.variant === variant;
+    if (!this._isTurning) {
+      this._show(isPicked);
+      if (graphsOf(this.model, variant).length === 0) {
+        // Why there are no kernels is another reason for each.
+        this.reload();
+      }
+    }
+  }
+
+  private _show(isOne: boolean): void {
+    this._isOne = isOne;
+    this.update();
+  }
+
+  /**
+   * The id of the only compilation that is shown; empty for all.
+   */
+  private get _graph(): string {
+    return this._isOne ? this.model.compilation : '';
+  }
+
+  private _isOne = false;
+  private _drawn: { subject: string; variant: string } | null = null;
+  private _isTurning = false;
 }

@@ -2,9 +2,8 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import { ReactWidget } from '@jupyterlab/ui-components';
 import * as React from 'react';
 import { isCompiled } from '../../model/variants';
-import type { CompilationSummary } from '../../protocol/types';
 import type { ISubjectModel } from '../../interfaces/subject';
-import { formatPlace } from '../../words/format';
+import { compilationTitle } from '../../words/compilations';
 
 /**
  * What all views show: the variant of those that show one, and the compilation.
@@ -56,7 +55,7 @@ export class Pickers extends ReactWidget {
           <Picker
             label={trans.__('Compilation')}
             caption={trans.__(
-              'The compilation that all views show: one frame, compiled once'
+              'The compilation that single-compilation views show: one frame, compiled once'
             )}
             value={compilation}
             onChange={id => {
@@ -65,7 +64,7 @@ export class Pickers extends ReactWidget {
           >
             {compilations.map(summary => (
               <option key={summary.id} value={summary.id}>
-                {title(summary, report.files, trans)}
+                {compilationTitle(summary, report.files, trans)}
               </option>
             ))}
           </Picker>
@@ -94,24 +93,4 @@ function Picker(props: {
       </select>
     </label>
   );
-}
-
-/**
- * A compilation in a list of them: its id, its frame, and what calls for a look.
- */
-function title(
-  compilation: CompilationSummary,
-  files: Record<string, string>,
-  trans: TranslationBundle
-): string {
-  const { id, name, where, recompile, reduced } = compilation;
-  const place = where && formatPlace(where, files, trans);
-  const parts = [place ? `${name} (${place})` : name];
-  if (recompile.length) {
-    parts.push(trans.__('recompile'));
-  }
-  if (reduced) {
-    parts.push(trans.__('outline only'));
-  }
-  return [id, ...parts.filter(Boolean)].join(' · ');
 }

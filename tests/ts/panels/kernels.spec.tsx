@@ -102,15 +102,17 @@ it('operatorsText puts first what takes the time', () => {
 });
 
 describe('rowsOf', () => {
-  const rows = rowsOf([RELU, RELU_BACK, MM], 'python', { 'cell.py': '' });
+  const rows = rowsOf([RELU, RELU_BACK, MM], 'python', '0/0', {
+    'cell.py': ''
+  });
 
   it('tells kernels of one name apart and counts own launches', () => {
     expect(rows.map(({ id, launches: own }) => [id, own.length])).toEqual([
-      ['forward.cpp_fused_relu_0', 2],
-      ['backward.cpp_fused_relu_0', 0],
-      ['inference.extern_kernels.mm', 1]
+      ['0/0 forward.cpp_fused_relu_0', 2],
+      ['0/0 backward.cpp_fused_relu_0', 0],
+      ['0/0 inference.extern_kernels.mm', 1]
     ]);
-    const twice = rowsOf([MM, MM], 'python', {});
+    const twice = rowsOf([MM, MM], 'python', '0/0', {});
     expect(new Set(twice.map(({ id }) => id)).size).toBe(2);
   });
 
@@ -123,7 +125,7 @@ describe('rowsOf', () => {
 
   it('begins with the line itself, not with what called it', () => {
     const lines = [3, 20].map(line => ({ ...RELU.sources[0], line }));
-    const [row] = rowsOf([{ ...RELU, sources: lines }], 'python', {});
+    const [row] = rowsOf([{ ...RELU, sources: lines }], 'python', '0/0', {});
     expect(row.sources.map(({ line }) => line)).toEqual([3, 20]);
   });
 
@@ -138,7 +140,7 @@ describe('rowsOf', () => {
       launches: [bytes(1, 1024), bytes(2, 3072), bytes(3, null)],
       absent: { estimated_bytes: 'Not all launches are alike.' }
     });
-    const all = rowsOf([RELU, addmm, RELU_BACK], 'python', {});
+    const all = rowsOf([RELU, addmm, RELU_BACK], 'python', '0/0', {});
     expect(all[1].bytes).toEqual({
       value: 4096,
       least: 1024,
@@ -161,7 +163,7 @@ describe('rowsOf', () => {
       filtered(rows, { text, language, direction }).map(({ id }) => id);
     expect(names('RELU aten')).toHaveLength(2);
     expect(names('relu mm')).toEqual([]);
-    expect(names('', 'extern')).toEqual(['inference.extern_kernels.mm']);
+    expect(names('', 'extern')).toEqual(['0/0 inference.extern_kernels.mm']);
     expect(names('relu', '', 'backward')).toHaveLength(1);
     expect(names('x @ y')).toHaveLength(2);
   });
@@ -197,7 +199,7 @@ it('counts the launches that were not measured', () => {
     launches: [3, 4, 5].map(line => launch('python', line)),
     time: { ...KERNEL_TIME, launches: 2 }
   });
-  const rows = rowsOf([timed], 'python', {});
+  const rows = rowsOf([timed], 'python', '0/0', {});
   expect(totalsOf(rows)).toMatchObject({ us: 12, untimed: 1 });
 });
 
@@ -234,10 +236,12 @@ describe('KernelsBody', () => {
   const show = (kernels: Kernel[]) =>
     page.draw(
       <KernelsBody
-        kernels={kernels}
-        decisions={[]}
         variant="python"
-        compilation="0/0"
+        first={{ id: '0/0', kernels, decisions: [], why: '' }}
+        read={jest.fn()}
+        graph=""
+        onGraph={jest.fn()}
+        onCompilation={jest.fn()}
         context={context}
         origin={origin}
       />
@@ -251,22 +255,6 @@ describe('KernelsBody', () => {
       expect(text).toContain(part);
     }
     expect(text).toContain('about 1.02 k');
-  });
-
-  it('says which of several graphs they are of', () => {
-    const totals = () =>
-      page.all('.jp-Compilescope-kernelTotals')[0].textContent!;
-    show([RELU, MM]);
-    expect(totals()).toMatch(/^2 kernels, 3 launches/);
-    const [python] = model.report!.variants;
-    const compilations = [2, 0, 11].map((kernels, index) =>
-      compilationSummary({ id: `${index}/0`, kernels })
-    );
-    model.report = report('f', { variants: [{ ...python, compilations }] });
-    show([RELU, MM]);
-    expect(totals()).toMatch(
-      /^0\/0, one of 2 graphs with 13 kernels: 2 kernels, 3 launches/
-    );
   });
 
   it('says how many operators were fused and what that saves, sortably', () => {

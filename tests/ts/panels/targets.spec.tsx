@@ -194,10 +194,12 @@ describe('the Kernels view', () => {
     model.report = { ...SUMMARY, variants: [{ ...H100, ...change }, MI300X] };
     page.draw(
       <KernelsBody
-        kernels={kernels}
-        decisions={decisions}
         variant={H100.name}
-        compilation="0/0"
+        first={{ id: '0/0', kernels, decisions, why: '' }}
+        read={jest.fn()}
+        graph=""
+        onGraph={jest.fn()}
+        onCompilation={jest.fn()}
         context={context}
         origin={{}}
       />

@@ -104,6 +104,11 @@ export function VirtualTable<T>(props: {
   isMarked?: (row: T) => boolean;
 
   /**
+   * Whether a line separates a row from the one above it.
+   */
+  startsGroup?: (row: T, above: T) => boolean;
+
+  /**
    * When this changes, and is not null, the first row that is marked is brought
    * into sight.
    */
@@ -204,6 +209,8 @@ export function VirtualTable<T>(props: {
             const row = rows[index];
             const key = keyOf(row);
             const isMarked = props.isMarked?.(row) ?? false;
+            const isFirst =
+              index > 0 && (props.startsGroup?.(row, rows[index - 1]) ?? false);
             return (
               <div
                 key={key}
@@ -211,7 +218,8 @@ export function VirtualTable<T>(props: {
                 className={
                   'jp-Compilescope-tableRow' +
                   (index === place ? ' jp-mod-active' : '') +
-                  (isMarked ? ' jp-mod-marked' : '')
+                  (isMarked ? ' jp-mod-marked' : '') +
+                  (isFirst ? ' jp-mod-first' : '')
                 }
                 role="row"
                 aria-rowindex={index + 2}

@@ -32,11 +32,17 @@ function leastWidth(
 }
 
 const context = contextOf(new ViewModel());
-const kernels = (isTimed: boolean, target: string | null, isTraining = false) =>
+const kernels = (
+  isTimed: boolean,
+  target: string | null,
+  isTraining = false,
+  graphs: ReadonlyMap<string, string> | null = null
+) =>
   kernelColumns(context, {
     origin: {},
     isTimed,
     isTraining,
+    graphs,
     target,
     latencyUs: null,
     onLaunch: () => undefined
@@ -48,6 +54,8 @@ describe.each([
   ['kernels of a training step', kernels(false, null, true)],
   ['timed kernels of a training step', kernels(true, null, true)],
   ['kernels for a target', kernels(false, 'H100 SXM')],
+  ['kernels of several graphs', kernels(false, null, false, new Map())],
+  ['timed kernels of several graphs', kernels(true, null, true, new Map())],
   ['buffers', memoryColumns({ steps: [] } as unknown as Memory, context.trans)]
 ] as [string, readonly IColumn<never>[]][])('the table of %s', (_, columns) => {
   it('shows only columns that fit', () => {

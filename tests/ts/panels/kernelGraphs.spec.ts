@@ -1,0 +1,114 @@
+import { act } from 'react';
+import { KernelsView } from '../../../src/panels/kernels';
+import { report, variantSummary } from '../support/fakes';
+import {
+  compilationSummary,
+  fullCompilation,
+  kernelOf,
+  launchOf
+} from '../support/structs';
+import { contextOf, drawn, viewStage, ViewModel } from '../support/views';
+
+/** A model that says when its compilation changes. */
+function pickedModel(): ViewModel {
+  const model = new ViewModel();
+  let compilation = '0/0';
+  return Object.defineProperty(model, 'compilation', {
+    get: () => compilation,
+    set: (id: string) => {
+      compilation = id;
+      model.compilationChanged.emit();
+    }
+  });
+}
+
+const MM = kernelOf('extern_kernels.mm', { launches: [launchOf('launch:9')] });
+const KERNELS: Record<string, (typeof MM)[]> = {
+  '0/0': [kernelOf('cpp_fused_relu_0'), MM],
+  '1/0': [],
+  '2/0': [MM],
+  '3/0': []
+};
+
+describe('kernels of several graphs', () => {
+  let model: ViewModel;
+  let view: KernelsView;
+  let page: ReturnType<typeof viewStage>;
+  const totals = () =>
+    page.all('.jp-Compilescope-kernelTotals')[0].textContent!;
+  const graph = () => page.all('select')[0] as HTMLSelectElement;
+  const pick = async (id: string) => {
+    act(() => {
+      model.compilation = id;
+    });
+    await drawn();
+  };
+
+  beforeEach(async () => {
+    // jsdom lays nothing out: a row has no height, and a table no width.
+    jest
+      .spyOn(HTMLElement.prototype, 'offsetHeight', 'get')
+      .mockReturnValue(600);
+    jest.spyOn(Element.prototype, 'clientHeight', 'get').mockReturnValue(600);
+    jest.spyOn(Element.prototype, 'clientWidth', 'get').mockReturnValue(900);
+    page = viewStage();
+    model = pickedModel();
+    const compilations = Object.entries({ ...KERNELS, '3/0': [MM] }).map(
+      ([id, { length }]) => compilationSummary({ id, kernels: length })
+    );
+    model.report = report('f', {
+      variants: [variantSummary('python', {}, { compilations })]
+    });
+    model.getCompilation.mockImplementation((_, id: string) =>
+      Promise.resolve(
+        fullCompilation({
+          id,
+          kernels: KERNELS[id],
+          absent: { kernels: 'Dropped to save memory.' }
+        })
+      )
+    );
+    view = new KernelsView(contextOf(model));
+    await page.attach(view);
+  });
+
+  afterEach(() => {
+    page.remove();
+    jest.restoreAllMocks();
+  });
+
+  it('are listed together, and those that are not there named', () => {
+    expect(totals()).toMatch(/^3 kernels, 2 launches/);
+    expect(page.all('[role=columnheader]')[0].textContent).toBe('graph');
+    const rows = page.all('.jp-Compilescope-tableRow');
+    expect(rows.map(row => row.firstChild!.textContent)).toEqual([
+      ...['0/0', '0/0', '2/0']
+    ]);
+    expect(page.all('.jp-mod-first')).toEqual([rows[2]]);
+    expect([...graph().options].map(({ text }) => text)).toEqual([
+      ...['all 3', '0/0 · f', '2/0 · f', '3/0 · f']
+    ]);
+    expect(view.node.textContent).toContain(
+      'No kernels of 3/0: Dropped to save memory.'
+    );
+  });
+
+  it('are those of the graph that is picked for all views, until a link leads here', async () => {
+    await pick('2/0');
+    expect(totals()).toMatch(/^1 kernel, 1 launch/);
+    expect(graph().value).toBe('2/0');
+    await pick('1/0');
+    expect(view.node.textContent).toContain('No kernels of 1/0');
+    act(() => view.showSection());
+    await drawn();
+    expect(totals()).toMatch(/^3 kernels/);
+  });
+
+  it('turn other views to their graph, and stay listed', async () => {
+    await page.click(page.all('.jp-Compilescope-tableRow')[2]);
+    expect(model.compilation).toBe('2/0');
+    expect(totals()).toMatch(/^3 kernels/);
+    const selected = page.all('[aria-selected=true]');
+    expect(selected.map(row => row.firstChild!.textContent)).toEqual(['2/0']);
+  });
+});
