@@ -2,6 +2,7 @@ import { ReactWidget } from '@jupyterlab/ui-components';
 import * as React from 'react';
 import { formatCount } from '../../words/format';
 import type { IViewContext } from '../views';
+import { watchedElsewhere } from './watchedElsewhere';
 
 /**
  * What the watch sees happen while the report of an inspected call, which has none of
@@ -17,8 +18,9 @@ export class WatchedNote extends ReactWidget {
 
   protected override render(): JSX.Element | null {
     const { model, trans } = this._context;
-    const { report, watch } = model;
-    if (!report || !watch?.on || watch.subject === model.subject) {
+    const { report } = model;
+    const watch = watchedElsewhere(model);
+    if (!report || !watch) {
       return null;
     }
     const { recompiles, breaks } = watch;

@@ -6,6 +6,7 @@ import { formatCount, formatMicroseconds } from '../../../words/format';
 import type { IViewContext } from '../../views';
 import { BreakCard } from './card';
 import { eventCountsOf } from '../../../words/eventCounts';
+import { watchedElsewhere } from '../watchedElsewhere';
 
 /**
  * So many breaks are shown at once.
@@ -22,6 +23,7 @@ export class BreaksView extends ReportView<VariantReport> {
       label: context.trans.__('Graph breaks'),
       isOfVariant: true
     });
+    context.model.watchChanged.connect(this._onWatchChanged, this);
   }
 
   protected load({ variant }: IShown): Promise<VariantReport> {
@@ -37,6 +39,7 @@ export class BreaksView extends ReportView<VariantReport> {
 
   protected override whyEmpty(variant: VariantReport): IEmpty | null {
     const { trans } = this;
+    this._isSeenElsewhere = this._seesElsewhere();
     if (variant.breaks.length > 0) {
       return null;
     }
@@ -45,8 +48,10 @@ export class BreaksView extends ReportView<VariantReport> {
       return { what: trans.__('Unknown'), why: absent.breaks };
     }
     return {
-      isGood: compilations.length > 0,
-      what: trans.__('No graph breaks'),
+      isGood: compilations.length > 0 && !this._isSeenElsewhere,
+      what: this._isSeenElsewhere
+        ? trans.__('No graph breaks in this report')
+        : trans.__('No graph breaks'),
       why:
         compilations.length > 0
           ? trans._n(
@@ -119,6 +124,16 @@ export class BreaksView extends ReportView<VariantReport> {
     );
   }
 
+  private _seesElsewhere(): boolean {
+    return (watchedElsewhere(this.model)?.breaks ?? 0) > 0;
+  }
+
+  private _onWatchChanged(): void {
+    if (this._seesElsewhere() !== this._isSeenElsewhere) {
+      this.reload();
+    }
+  }
+
   private _graphOf(variant: string, id: string): (() => void) | null {
     const { model, context } = this;
     const summary = model.report?.variants
@@ -134,4 +149,9 @@ export class BreaksView extends ReportView<VariantReport> {
   }
 
   private _isWhole = false;
+
+  /**
+   * Whether the watch had seen graph breaks when the verdict was given.
+   */
+  private _isSeenElsewhere = false;
 }

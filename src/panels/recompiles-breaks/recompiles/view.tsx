@@ -13,6 +13,7 @@ import type { IFrame } from './frames';
 import { frameOf, framesOf } from './frames';
 import { Timeline } from './timeline';
 import { eventCountsOf } from '../../../words/eventCounts';
+import { watchedElsewhere } from '../watchedElsewhere';
 
 /**
  * So many cards of a frame are shown at once.
@@ -29,6 +30,7 @@ export class RecompilesView extends ReportView<VariantReport> {
       label: context.trans.__('Recompiles'),
       isOfVariant: true
     });
+    context.model.watchChanged.connect(this.update, this);
   }
 
   protected load({ variant }: IShown): Promise<VariantReport> {
@@ -105,6 +107,7 @@ export class RecompilesView extends ReportView<VariantReport> {
     const { number = 0, text, why } = eventCountsOf(model).recompiles ?? {};
     const isElsewhere = this.variant !== model.variant;
     const isOneCall = kind !== 'watch' && kind !== 'trace';
+    const isSeenElsewhere = (watchedElsewhere(model)?.recompiles ?? 0) > 0;
     return (
       <div className="jp-Compilescope-controls">
         <p>
@@ -129,15 +132,19 @@ export class RecompilesView extends ReportView<VariantReport> {
             </>
           ) : (
             <>
-              <strong className="jp-Compilescope-good">
-                {trans.__('No recompiles')}
-              </strong>{' '}
+              {isSeenElsewhere ? (
+                <strong>{trans.__('No recompiles in this report.')}</strong>
+              ) : (
+                <strong className="jp-Compilescope-good">
+                  {trans.__('No recompiles')}
+                </strong>
+              )}{' '}
               {trans._n(
                 'One frame, compiled once.',
                 'Each of %1 frames was compiled once.',
                 allFrames.length
               )}{' '}
-              {isOneCall && (
+              {isOneCall && !isSeenElsewhere && (
                 <span className="jp-Compilescope-muted">
                   {trans.__(
                     'Other calls may still recompile: %1 shows those of a loop as they happen.',

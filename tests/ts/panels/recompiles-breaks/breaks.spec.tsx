@@ -11,7 +11,8 @@ import { counted, report, variantSummary } from '../../support/fakes';
 import {
   compilationSummary,
   fullCompilation,
-  variantReport
+  variantReport,
+  watchState
 } from '../../support/structs';
 import {
   contextOf,
@@ -251,6 +252,15 @@ describe('BreaksView', () => {
     await show({ compilations: [fullCompilation()] });
     expect(view.node.textContent).toContain('No graph breaks');
     expect(all('.jp-mod-good')).toHaveLength(1);
+  });
+
+  it('does not call it good that a report has none of what the watch sees', async () => {
+    await show({ compilations: [fullCompilation()] });
+    model.watch = watchState({ breaks: 1 });
+    model.watchChanged.emit();
+    await drawn();
+    expect(view.node.textContent).toContain('No graph breaks in this report');
+    expect(all('.jp-mod-good')).toHaveLength(0);
   });
 
   it('does not boast where nothing was compiled', async () => {

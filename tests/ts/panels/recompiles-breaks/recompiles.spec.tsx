@@ -334,6 +334,19 @@ describe('RecompilesView', () => {
     expect(all('[role=grid]')).toHaveLength(0);
   });
 
+  it('does not call it good that a report has none of what the watch sees', async () => {
+    model.report = reportOf(counted('recompiles', 0, '0 recompiles'));
+    await show([compiled('0/0', 1)]);
+    expect(all('.jp-Compilescope-good')).toHaveLength(1);
+    model.watch = watchState({ recompiles: 2 });
+    model.watchChanged.emit();
+    await drawn();
+    expect(all('.jp-Compilescope-good')).toHaveLength(0);
+    expect(view.node.textContent).toBe(
+      'No recompiles in this report. One frame, compiled once. '
+    );
+  });
+
   it('says why later calls recompile where the inspected one did not', async () => {
     const why = 'The call changes self.calls, which a guard checks.';
     model.report = reportOf({
