@@ -43,6 +43,21 @@ export function formatSeconds(seconds: number): string {
 }
 
 /**
+ * The local time of day of a time since the epoch, in seconds: `14:05:07`, as in a
+ * cell's text.
+ */
+export function formatTimeOfDay(seconds: number): string {
+  return TIME_OF_DAY.format(seconds * 1000);
+}
+
+const TIME_OF_DAY = new Intl.DateTimeFormat('en', {
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  hourCycle: 'h23'
+});
+
+/**
  * An estimated time in seconds, as exact as an estimate is: `about 3 min`.
  */
 export function formatRoughly(

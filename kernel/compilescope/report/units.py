@@ -6,6 +6,8 @@ with ``tests/data/formats.json``.
 
 from __future__ import annotations
 
+import time
+
 _ZERO_US = 1e-6
 """A time below this, in µs, is zero with a rounding error."""
 
@@ -38,6 +40,11 @@ def elapsed(seconds: float) -> str:
     """Return a time that passes, in whole seconds: ``12 s``, ``1 min 05 s``."""
     minutes, rest = divmod(int(seconds), 60)
     return f"{minutes} min {rest:02} s" if minutes else f"{rest} s"
+
+
+def time_of_day(seconds: float) -> str:
+    """Return a time since the epoch, in seconds, as the local time of day: ``14:05:07``."""
+    return time.strftime("%H:%M:%S", time.localtime(seconds))
 
 
 def size(count: float) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
 from ..analysis.figures.environment_words import environment_line
 from ..analysis.figures.stages import stage_words
 from ..analysis.figures.watch_words import watch_counts
+from ..report.units import time_of_day
 from . import wording
 from .rows.watch import headline
 from .wrapper_pairs import compared
@@ -43,8 +43,8 @@ def watching(session: Session) -> str:
     if not state.subject:
         return "Nothing is watched. %compilescope watch starts it."
     counts = ", ".join([wording.count(state.compilations, "compilation"), *watch_counts(state)])
-    since = time.strftime("%H:%M:%S", time.localtime(state.since_s))
-    lines = [(f"Watching since {since}: " if state.on else "Not watching; recorded: ") + counts]
+    since = "" if state.since_s is None else f" since {time_of_day(state.since_s)}"
+    lines = [(f"Watching{since}: " if state.on else "Not watching; recorded: ") + counts]
     if state.on and not state.compilations:
         lines.append(
             "Compilations appear as they happen in JupyterLab's right sidebar (the Compilescope "

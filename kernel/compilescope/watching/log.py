@@ -22,6 +22,7 @@ from ..capture.live import loaded_files
 from ..capture.stream import Group, Stream
 from ..report import Compilation, Node, VariantReport
 from ..report.problem import Problem
+from ..report.units import time_of_day
 from .compilation_rows import CompilationRows
 from .live_report import LiveReport
 from .origin import Origin
@@ -274,7 +275,7 @@ class WatchLog:
         small = reduce(
             compilation,
             "Its texts, graphs, kernels and guards were dropped at "
-            f"{time.strftime('%H:%M:%S')} to hold no more than {megabytes(self.budget_bytes)}.",
+            f"{time_of_day(time.time())} to hold no more than {megabytes(self.budget_bytes)}.",
         )
         self._memory.forget(compilation.id)
         size = held_bytes(small)

@@ -7,7 +7,12 @@ import type {
   WatchState
 } from '../../protocol/types';
 import { IconButton } from '../common/button';
-import { formatCount, formatPlace, formatSeconds } from '../../words/format';
+import {
+  formatCount,
+  formatPlace,
+  formatSeconds,
+  formatTimeOfDay
+} from '../../words/format';
 import { Section } from './section';
 import type { IPartProps } from './types';
 import { ProblemCard } from '../common/states/problemCard';
@@ -93,7 +98,7 @@ function describe(watch: WatchState | null, trans: TranslationBundle): string {
   }
   const since =
     watch.on && watch.since_s !== null
-      ? trans.__('Since %1', clock(watch.since_s))
+      ? trans.__('Since %1', formatTimeOfDay(watch.since_s))
       : trans.__('Off; recorded before');
   return [since, ...watch.counts].join(' · ');
 }
@@ -174,11 +179,4 @@ function Row(props: {
       )}
     </li>
   );
-}
-
-function clock(seconds: number): string {
-  return new Date(seconds * 1000).toLocaleTimeString([], {
-    hour: '2-digit',
-    minute: '2-digit'
-  });
 }

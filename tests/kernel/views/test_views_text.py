@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from datetime import datetime
 from pathlib import Path
 
 import msgspec
@@ -162,6 +163,10 @@ def test_figures_are_those_of_the_panel() -> None:
     assert {seconds: units.rough_duration(seconds) for seconds, _ in cases["estimates"]} == dict(
         cases["estimates"]
     )
+    assert [
+        units.time_of_day(datetime(2026, 6, 1, *clock).timestamp())
+        for *clock, _ in cases["times_of_day"]
+    ] == [shown for *_, shown in cases["times_of_day"]]
     assert {seconds: units.elapsed(seconds) for seconds, _ in cases["elapsed"]} == dict(
         cases["elapsed"]
     )

@@ -8,7 +8,8 @@ import {
   formatPlace,
   formatQuantity,
   formatRoughly,
-  formatShare
+  formatShare,
+  formatTimeOfDay
 } from '../../../src/words/format';
 import { nullTranslator } from '@jupyterlab/translation';
 import cases from '../../data/formats.json';
@@ -17,6 +18,11 @@ describe('figures', () => {
   it('are those of a terminal and a cell', () => {
     // As tests/kernel/views/test_views_text.py tests the kernel's.
     const shown = {
+      times_of_day: cases.times_of_day.map(([...clock]) => {
+        const [hour, minute, second] = clock as number[];
+        const date = new Date(2026, 5, 1, hour, minute, second);
+        return formatTimeOfDay(date.getTime() / 1000);
+      }),
       durations: cases.durations.map(([us]) =>
         formatMicroseconds(us as number)
       ),
@@ -51,6 +57,7 @@ describe('figures', () => {
       )
     };
     expect(shown).toEqual({
+      times_of_day: cases.times_of_day.map(([, , , text]) => text),
       durations: cases.durations.map(([, text]) => text),
       ranges: cases.ranges.map(([, text]) => text),
       estimates: cases.estimates.map(([, text]) => text),

@@ -128,7 +128,9 @@ describe('Watch', () => {
       watching({ compilations: 40, counts: ['2 recompiles', '1 graph break'] })
     );
     const status = host.querySelector('[role=status]')!.textContent;
-    expect(status).toMatch(/^Since .* · 2 recompiles · 1 graph break$/);
+    expect(status).toMatch(
+      /^Since \d\d:\d\d:\d\d · 2 recompiles · 1 graph break$/
+    );
     expect(host.textContent).toContain('The last 1 of 40');
   });
 
