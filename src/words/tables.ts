@@ -228,6 +228,9 @@ export const TABLES = {
     },
     source: {
       title: trans.__('source'),
+      note: trans.__(
+        'The line of the operator that it is for, and how many more lines it has: of its other operators, and of what called them'
+      ),
       kind: 'words' as const
     },
     python: {

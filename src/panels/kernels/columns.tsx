@@ -8,6 +8,7 @@ import { declaredColumns, type ColumnChange } from '../common/tables/declared';
 import { Elided } from '../common/tables/elided';
 import {
   formatBytes,
+  formatCount,
   formatMicroseconds,
   formatPlace,
   formatQuantity,
@@ -95,6 +96,8 @@ export function columnsOf(
   const unknown = trans.__('Not estimated for this kernel');
   const placeOf = (source: SourceLine) =>
     formatPlace(source, context.model.report?.files ?? {}, trans);
+  const moreLines = (count: number) =>
+    trans._n('+%2 line', '+%2 lines', count, formatCount(count));
   const byText = (of: (row: IRow) => string) => (a: IRow, b: IRow) =>
     of(a).localeCompare(of(b), undefined, { numeric: true });
   const byNumber = (of: (row: IRow) => number | null) => (a: IRow, b: IRow) =>
@@ -110,6 +113,15 @@ export function columnsOf(
         onOpen={launch => onLaunch(row, launch)}
         none={trans.__('This wrapper does not launch it, or was not generated')}
         title={launch => trans.__('Show line %1 in the code', launch.line)}
+        more={others =>
+          trans._n(
+            '%2 more launch, in line %3',
+            '%2 more launches, in lines %3',
+            others.length,
+            formatCount(others.length),
+            others.map(({ line }) => line).join(', ')
+          )
+        }
       />
     )
   });
@@ -239,7 +251,11 @@ export function columnsOf(
     },
     source: {
       width: 'minmax(84px, 1fr)',
-      text: ({ sources: [first] }) => (first ? placeOf(first) : ''),
+      text: ({ sources: [first, ...others] }) =>
+        first
+          ? placeOf(first) +
+            (others.length > 0 ? ` ${moreLines(others.length)}` : '')
+          : '',
       from: from(420, 700, 1050),
       hasValue: ({ sources }) => sources.length > 0,
       compare: byText(({ sources: [first] }) =>
@@ -257,9 +273,12 @@ export function columnsOf(
             {others.length > 0 && (
               <span
                 className="jp-Compilescope-muted"
-                title={others.map(placeOf).join(', ')}
+                title={trans.__(
+                  'Of its other operators, or of what called them: %1',
+                  others.map(placeOf).join(', ')
+                )}
               >
-                {`+${others.length}`}
+                {moreLines(others.length)}
               </span>
             )}
           </span>
@@ -403,6 +422,7 @@ function LaunchCell(props: {
   onOpen: (launch: Launch) => void;
   none: string;
   title: (launch: Launch) => string;
+  more: (others: readonly Launch[]) => string;
 }): JSX.Element {
   const [first, ...others] = props.launches;
   return first ? (
@@ -424,10 +444,7 @@ function LaunchCell(props: {
         </button>
       )}
       {others.length > 0 && (
-        <span
-          className="jp-Compilescope-muted"
-          title={others.map(({ line }) => line).join(', ')}
-        >
+        <span className="jp-Compilescope-muted" title={props.more(others)}>
           {` +${others.length}`}
         </span>
       )}

@@ -404,8 +404,11 @@ describe('KernelsBody', () => {
     jest.spyOn(Element.prototype, 'clientWidth', 'get').mockReturnValue(1900);
     show([RELU]);
     const [more] = page.all('.jp-Compilescope-firstSource > span:last-child');
-    expect(more.textContent).toBe('+1');
-    expect(more.title).toContain('lib.py:99');
+    expect(more.textContent).toBe('+1 line');
+    expect(more.title).toMatch(/^Of its other operators, or .*: lib\.py:99$/);
+    expect(page.all('[title^="1 more launch"]')[0].title).toBe(
+      '1 more launch, in line 15'
+    );
     jest.restoreAllMocks();
   });
 

@@ -127,7 +127,13 @@ TABLE = Table(
             "The launch grid, or the extents of the parallel loop",
             where="panel",
         ),
-        Column("source", "source", where="panel"),
+        Column(
+            "source",
+            "source",
+            "The line of the operator that it is for, and how many more lines it has: of its other "
+            "operators, and of what called them",
+            where="panel",
+        ),
         Column("python", "Python", "Where the Python wrapper launches it", where="panel"),
         Column("cpp", "C++", "Where the C++ wrapper launches it", where="panel"),
     ),
