@@ -142,7 +142,7 @@ def test_advice_keeps_no_string_of_the_users() -> None:
     recompile.advice = [
         Advice(
             kind="mark_dynamic",
-            what=f"Makes size 0 of batch['{SECRET}'] dynamic.",
+            what=f"Mark size 0 of batch['{SECRET}'] as dynamic.",
             code=f"torch._dynamo.mark_dynamic(batch['{SECRET}'], 0)",
         ),
         Advice(kind="stance", what="", code=stance),

@@ -256,7 +256,7 @@ def test_what_is_missing_at_the_first_call_is_marked_once_it_exists() -> None:
     advice = next(advice for advice in advice_of(before) if advice.kind == "mark_dynamic")
     assert advice.code == ""
     assert advice.what == (
-        "Makes size 0 of cache.k[0] dynamic: call torch._dynamo.mark_dynamic(tensor, dimension) "
+        "Mark size 0 of cache.k[0] as dynamic: call torch._dynamo.mark_dynamic(tensor, dimension) "
         "before each call, on those that exist. At the first compilation they did not all exist "
         "yet."
     )

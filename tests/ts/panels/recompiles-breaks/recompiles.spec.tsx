@@ -83,7 +83,7 @@ function compiled(
 
 const ADVICE: Advice = {
   kind: 'mark_dynamic',
-  what: 'Makes size 0 of `x` a symbol.',
+  what: 'Mark size 0 of `x` as dynamic.',
   code: 'torch._dynamo.mark_dynamic(x, 0)',
   where: { ...WHERE, line: 1 }
 };

@@ -257,7 +257,7 @@ class _Adviser:
             yield Advice(
                 kind="mark_dynamic",
                 what=(
-                    f"Makes {what} dynamic: call torch._dynamo.mark_dynamic(tensor, dimension) "
+                    f"Mark {what} as dynamic: call torch._dynamo.mark_dynamic(tensor, dimension) "
                     "before each call, on those that exist. At the first compilation they did not "
                     "all exist yet."
                 ),
@@ -271,7 +271,7 @@ class _Adviser:
         yield Advice(
             kind="mark_dynamic",
             what=(
-                f"Makes {marked} dynamic from the first compilation on."
+                f"Mark {marked} as dynamic from the first compilation on."
                 f"{self.first_names.outside(*(source for source, _ in sizes))}"
             ),
             code="\n".join(mark.code for mark in marks),
@@ -371,7 +371,7 @@ class _Adviser:
         name = self.names.new_name(parameter)
         yield Advice(
             kind="hoist",
-            what="Creates the object once, before the loop, and passes it to every call.",
+            what="Create the object once, before the loop, and pass it to every call.",
             code=f"{name} = {ast.unparse(passed)}\n{self.names.called_with(parameter, name)}",
             where=self.caller,
         )

@@ -9,7 +9,7 @@ def raise_limit(limit: int) -> Advice:
     """The advice for a frame that was compiled too often."""
     return Advice(
         kind="limit",
-        what="Allows more compilations of a function before torch falls back to eager.",
+        what="Allow more compilations of a function before torch falls back to eager.",
         code=f"torch._dynamo.config.recompile_limit = {2 * limit}",
     )
 

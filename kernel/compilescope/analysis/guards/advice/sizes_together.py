@@ -50,8 +50,9 @@ def marks_together(
     return Advice(
         kind="mark_unbacked",
         what=(
-            f"Makes {', '.join(first)} and {last} symbols that include 0 and 1: marking only some "
-            "of them does not avoid the recompile. Code that branches on them no longer compiles."
+            f"Mark {', '.join(first)} and {last} as unbacked: they become symbols that include 0 "
+            "and 1. Marking only some of them does not avoid the recompile. Code that branches on "
+            "them no longer compiles."
         ),
         code="\n".join(mark.code for mark in marks),
         where=marks[0].where,
