@@ -968,6 +968,7 @@ export function conformOverview(value: unknown): void {
   o.counts = field(o.counts, 'counts', listOfCount, emptyList);
   o.longer_s = number(o.longer_s, 'longer_s', 0);
   o.longer = text(o.longer, 'longer', '');
+  o.needed_import = text(o.needed_import, 'needed_import', '');
   o.conflicts = field(o.conflicts, 'conflicts', listOfKernelTimeConflict, emptyList);
 }
 

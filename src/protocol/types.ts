@@ -1843,6 +1843,7 @@ export interface Overview {
   counts: Count[];
   longer_s: number;
   longer: string;
+  needed_import: string;
   conflicts: KernelTimeConflict[];
 }
 

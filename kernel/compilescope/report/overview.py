@@ -211,5 +211,7 @@ class Overview(Struct):
     """How long to measure so that the comparison is clear (s); 0 if it already is."""
     longer: str = ""
     """The call that does this: ``cs.measure(report, seconds=30), in the session that …``."""
+    needed_import: str = ""
+    """The line that the calls in `longer` and in the remedies need; empty without such calls."""
     conflicts: list[KernelTimeConflict] = []
     """Variants whose kernels were measured to take longer than the whole call."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from ..analysis.figures.speedups import over_baseline
 from ..analysis.figures.wording import compile_time as compile_time
 from ..analysis.figures.wording import count as count
@@ -79,3 +81,8 @@ def settings(report: Report, variant: VariantReport) -> str:
 def _value_text(value: object) -> str:
     """Return a setting's value; a report has only the name of a function."""
     return str(value) if is_reference(value) else repr(value)
+
+
+def calls_on(name: str, sentence: str) -> str:
+    """Return a sentence with its calls on the variable that holds the report."""
+    return re.sub(r"(?<=\()report(?=[,)])", name, sentence)

@@ -44,6 +44,12 @@ export function OverviewBody(props: {
           {limit && <LimitCard limit={limit} context={context} />}
         </div>
       )}
+      {overview.needed_import && !context.model.isLive && !context.runAgain && (
+        <p className="jp-Compilescope-muted">
+          {context.trans.__('These calls need')}{' '}
+          <code>{overview.needed_import}</code>
+        </p>
+      )}
       {suggestions.length > 0 && (
         <Suggestions
           suggestions={suggestions}

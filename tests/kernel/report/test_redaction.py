@@ -58,11 +58,13 @@ def _wrong(x: torch.Tensor) -> torch.Tensor:
 def test_no_folder_and_no_line_of_code_is_left(reports: list[Report]) -> None:
     files = (_OWN, Path(__file__))
     lines = {line.strip() for file in files for line in file.read_text("utf-8").splitlines()}
-    # torch's own messages name torch's functions.
+    # Messages name torch's functions, and the import of compilescope.
     telling = {
         line
         for line in lines
-        if len(line) > 8 and re.search(r"\W.*\w", line) and not line.startswith("torch._dynamo")
+        if len(line) > 8
+        and re.search(r"\W.*\w", line)
+        and not line.startswith(("torch._dynamo", "import compilescope"))
     }
     quotes = 0
     for saved in reports:

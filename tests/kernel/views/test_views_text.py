@@ -67,6 +67,7 @@ compilation 0/0  cell line 3  1 kernel, 1 guard, 1 graph break  (as in python)
     1 weight: the same type, shape, strides and device
   cpp_fused_add_0 (C++): aten.add
 
+import compilescope as cs                    first, for the calls above
 report.save("report.html")                   everything, in one file
 report.compilation("0/0").kernels[0].source  a kernel
 report.compilation("0/0").code.cpp           the C++ wrapper"""  # noqa: E501
@@ -248,6 +249,10 @@ def test_a_measurement_that_decides_nothing_says_which_call_does() -> None:
             timing.speedup.standing = "few"
     rendered = text.render(undecided, name="r")
     assert "\u2192 cs.measure(r, seconds=80), in the session that inspected the call" in rendered
+    assert 'cs.study(r, "layers"),' in rendered
+    assert re.findall(r"^import compilescope as cs ", rendered, re.M) == [
+        "import compilescope as cs "
+    ]
 
 
 def test_first_calls_in_new_processes_are_a_table() -> None:

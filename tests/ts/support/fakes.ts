@@ -219,6 +219,7 @@ export function overview(change: Partial<Overview> = {}): Overview {
     counts: [],
     longer_s: 0,
     longer: '',
+    needed_import: '',
     conflicts: [],
     ...change
   };

@@ -20,6 +20,11 @@ _RANKS_AGAIN = "cs.ranks(factory), called again on an idle machine, times them a
 _RANKS_ADD = 'Compare: cs.ranks(factory, variants=("python", "cpp"))'
 
 
+def needed_import(*sentences: str) -> str:
+    """The line that the calls in some sentences need; empty if there are no calls."""
+    return "import compilescope as cs" if any("cs." in text for text in sentences) else ""
+
+
 def measure(report: Report) -> str:
     """The call that builds and times what was generated."""
     return _MEASURE if report.rank is None else _RANKS_MEASURE

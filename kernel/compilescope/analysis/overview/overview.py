@@ -78,6 +78,9 @@ def overview(report: Report) -> Overview:
     # Measuring for longer decides nothing about calls that run in eager, or end there.
     is_decisive = now is None or not (always_recompiles(now) or why_nothing(shown))
     longer_s = _longer_s(results, answer) if is_decisive else 0
+    longer = next_calls.measure_longer(report, longer_s) if longer_s else ""
+    bound = limit(now, report) if now is not None else None
+    remedies = [part.remedy for part in (answer, bound) if part is not None]
     return Overview(
         headline=headline(report, shown, best, targets),
         failure=failure,
@@ -90,11 +93,12 @@ def overview(report: Report) -> Overview:
         scope=_scope(report, shown),
         load=" ".join(filter(None, [machine_load(shown), unsettled(shown)])),
         wrapper=answer,
-        limit=limit(now, report) if now is not None else None,
+        limit=bound,
         suggestions=suggestions(report, now),
         counts=[*_counts(report, now), *rank_count(report.rank)],
         longer_s=longer_s,
-        longer=next_calls.measure_longer(report, longer_s) if longer_s else "",
+        longer=longer,
+        needed_import=next_calls.needed_import(longer, *remedies),
         conflicts=conflicts(report),
     )
 

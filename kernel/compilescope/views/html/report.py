@@ -41,7 +41,7 @@ def render(
     left, right
         The variants whose wrappers stand side by side; by default as `wrapper_pairs.pairs` says.
     name
-        The variable that holds the report, for the notes that say how to see all.
+        The variable that holds the report, for lines with the next steps.
     notice
         A text at the top of a whole page.
     """
@@ -54,6 +54,7 @@ def render(
         overview=conclude(report),
         cell_summary=summarize(report),
         limits=FULL if full else CELL,
+        name=name,
         hint=f'{name}.save("report.html")',
         missed=extras.missed("pygments"),
         wrapper_pairs=pairs(report, left, right),

@@ -80,7 +80,7 @@ def render(report: Report, *, width: int = 100, color: bool = False, name: str =
         _rank(report, paint, width),
         _result(report, name, paint, width),
         _problems(report, paint, width),
-        _follows(report, paint, width),
+        _follows(report, name, paint, width),
     ]
     if report.sweep is not None:
         blocks.append(iter(sweep(report.sweep)))
@@ -147,21 +147,25 @@ def _result(report: Report, name: str, paint: _Paint, width: int) -> Iterator[st
     yield from _table([variants.TABLE.head, *variants.rows(report)], paint)
     yield from _wrapped(overview.scope, width, "")
     yield from _wrapped(overview.load, width, "")
-    yield from _wrapped(overview.longer.replace("(report,", f"({name},"), width, "→ ")
+    yield from _wrapped(wording.calls_on(name, overview.longer), width, "→ ")
 
 
-def _follows(report: Report, paint: _Paint, width: int) -> Iterator[str]:
+def _follows(report: Report, name: str, paint: _Paint, width: int) -> Iterator[str]:
     """Yield the conclusions: what limits a call, what to change, what happened."""
     overview = conclude(report)
     if overview.wrapper is not None:
         wrapper = overview.wrapper
-        sentence = " ".join(filter(None, (wrapper.headline, wrapper.text, wrapper.remedy)))
+        sentence = " ".join(
+            filter(None, (wrapper.headline, wrapper.text, wording.calls_on(name, wrapper.remedy)))
+        )
         yield from _wrapped(sentence, width, "C++ wrapper?  ")
     if overview.limit is not None:
         limit = overview.limit
         parts = ", ".join(part.text for part in limit.parts)
         text = f"{parts}." if parts else limit.text
-        sentence = " ".join(filter(None, (limit.headline, text, limit.calls, limit.remedy)))
+        sentence = " ".join(
+            filter(None, (limit.headline, text, limit.calls, wording.calls_on(name, limit.remedy)))
+        )
         yield from _wrapped(sentence, width, "limits?       ")
     for conflict in overview.conflicts:
         if overview.limit is None or conflict.text not in overview.limit.text:
@@ -390,6 +394,8 @@ def _wrapped(text: str, width: int, first: str) -> Iterator[str]:
 
 def _next(report: Report, name: str, paint: _Paint) -> Iterator[str]:
     steps = [(f'{name}.save("report.html")', "everything, in one file")]
+    if needed := conclude(report).needed_import:
+        steps.insert(0, (needed, "first, for the calls above"))
     all_compilations = [compilation for _, compilation in compilations(report)]
     with_code = [
         pair.compilation for pair in pairs(report) if pair.right and pair.right.artifact == "cpp"

@@ -93,6 +93,7 @@ describe('What the Overview offers to build and measure', () => {
 
   it('offers to measure for longer where that is undecided', () => {
     const undecided = {
+      needed_import: 'import compilescope as cs',
       results: [result('python'), result('cpp')],
       longer_s: 30,
       longer: 'cs.measure(report, seconds=30) times them for longer.'
@@ -104,10 +105,12 @@ describe('What the Overview offers to build and measure', () => {
       seconds: 30
     });
     expect(page.text()).not.toContain(undecided.longer);
+    expect(page.text()).not.toContain(undecided.needed_import);
     page.model.isLive = false;
     page.drawOverview({ ...FULL, ...undecided });
     expect(() => page.button('Measure for 30 s')).toThrow();
     expect(page.text()).toContain(undecided.longer);
+    expect(page.text()).toContain(undecided.needed_import);
   });
 
   it('says that other processes disturbed the measurement', () => {
