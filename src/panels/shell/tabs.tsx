@@ -1,4 +1,8 @@
-import { caretDownIcon, ReactWidget } from '@jupyterlab/ui-components';
+import {
+  caretDownIcon,
+  ellipsesIcon,
+  ReactWidget
+} from '@jupyterlab/ui-components';
 import * as React from 'react';
 import type { IView } from '../views';
 import { describe, ViewMenu } from './menu';
@@ -104,7 +108,16 @@ function TabRow(
           <span className="jp-Compilescope-tabMenuLabel">
             {trans.__('More')}
           </span>
-          <caretDownIcon.react tag="span" elementSize="normal" />
+          <caretDownIcon.react
+            tag="span"
+            elementSize="normal"
+            className="jp-Compilescope-tabMenuCaret"
+          />
+          <ellipsesIcon.react
+            tag="span"
+            elementSize="normal"
+            className="jp-Compilescope-tabMenuDots"
+          />
         </button>
       )}
     </>
