@@ -6,7 +6,12 @@ import type { JobState } from '../../protocol/types';
 import type { ISubjectModel } from '../../interfaces/subject';
 import { Elapsed } from '../common/states/elapsed';
 import { Lasting } from '../common/states/lasting';
-import { canResume, stepText, stoppedText } from '../../words/jobs';
+import {
+  canResume,
+  stepText,
+  stoppedText,
+  waitingText
+} from '../../words/jobs';
 import type { IViewContext } from '../views';
 
 /**
@@ -101,6 +106,7 @@ export class WorkStrip extends ReactWidget {
                 words={job.time_words}
                 trans={trans}
               />
+              <Waiting job={job} trans={trans} />
             </span>
             <Action
               label={trans.__('Cancel')}
@@ -153,6 +159,16 @@ export class WorkStrip extends ReactWidget {
   }
 
   private _dismissed = '';
+}
+
+function Waiting(props: {
+  job: JobState;
+  trans: TranslationBundle;
+}): JSX.Element | null {
+  const text = waitingText(props.job, props.trans);
+  return text ? (
+    <span className="jp-Compilescope-muted">{`· ${text}`}</span>
+  ) : null;
 }
 
 function Line(props: {

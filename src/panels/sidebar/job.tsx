@@ -5,7 +5,12 @@ import { isOnlyForTargets } from '../../model/variants';
 import { Elapsed } from '../common/states/elapsed';
 import { Lasting } from '../common/states/lasting';
 import { formatShare } from '../../words/format';
-import { canResume, stepText, stoppedText } from '../../words/jobs';
+import {
+  canResume,
+  stepText,
+  stoppedText,
+  waitingText
+} from '../../words/jobs';
 import type { IPartProps } from './types';
 
 /**
@@ -76,6 +81,7 @@ function Progress({ state, actions, trans }: IPartProps): JSX.Element | null {
     ) : null;
   }
   const step = stepText(job, trans);
+  const waiting = waitingText(job, trans);
   return (
     <Lasting key={job.id} since={state.jobSince}>
       <div className="jp-Compilescope-progress">
@@ -93,6 +99,7 @@ function Progress({ state, actions, trans }: IPartProps): JSX.Element | null {
           </span>
         )}
         <Elapsed since={state.jobSince} words={job.time_words} trans={trans} />
+        {waiting && <span className="jp-Compilescope-muted">{waiting}</span>}
       </div>
     </Lasting>
   );

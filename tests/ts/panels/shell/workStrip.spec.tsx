@@ -54,6 +54,9 @@ describe('WorkStrip', () => {
       aside: true
     });
     expect(text).toBe('cpp generating code: graph passes 12 sCancel');
+    expect(
+      await statusText({ state: 'running', step: 'building', aside: false })
+    ).toBe('building 12 s· cells wait until it endsCancel');
     click('Cancel');
     expect(model.cancel).toHaveBeenCalled();
   });

@@ -59,6 +59,7 @@ test('cancel stops a running compile, and the kernel goes on', async ({
   const cancel = panel.getByRole('button', { name: 'Cancel' });
   // In the middle of it: C++ is being built.
   await expect(progress(page, /building/)).toBeVisible();
+  await expect(panel).toContainText('cells wait until it ends');
   await cancel.click();
   await expect(panel.getByText(/^Canceled/)).toBeVisible();
   fs.rmSync(HOLD);
