@@ -46,8 +46,8 @@ export function OverviewBody(props: {
       )}
       {overview.needed_import && !context.model.isLive && !context.runAgain && (
         <p className="jp-Compilescope-muted">
-          {context.trans.__('These calls need')}{' '}
-          <code>{overview.needed_import}</code>
+          <code>{overview.needed_import}</code>{' '}
+          {context.trans.__('defines cs.')}
         </p>
       )}
       {suggestions.length > 0 && (
