@@ -1,4 +1,5 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
+import { isKernelBusy } from '../model/jobs';
 import { isCompiled } from '../model/variants';
 import type { JobState, ReportSummary } from '../protocol/types';
 
@@ -12,6 +13,15 @@ export function stepText(job: JobState, trans: TranslationBundle): string {
       : trans.__('kernel busy, queued');
   }
   return job.step || trans.__('working');
+}
+
+/**
+ * What else waits while a job occupies the kernel's main thread; empty if nothing does.
+ */
+export function waitingText(job: JobState, trans: TranslationBundle): string {
+  return job.state === 'running' && isKernelBusy(job)
+    ? trans.__('cells wait until it ends')
+    : '';
 }
 
 /**
