@@ -2,7 +2,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import { ReactWidget } from '@jupyterlab/ui-components';
 import * as React from 'react';
 import { compilescopeIcon } from '../icons';
-import { formatPlace } from '../words/format';
+import { formatDate, formatPlace } from '../words/format';
 import type { ISubjectModel } from '../interfaces/subject';
 
 /**
@@ -23,7 +23,7 @@ export class Header extends ReactWidget {
       return null;
     }
     const { subject, overview } = report;
-    const date = created && new Date(created).toLocaleString();
+    const date = created && formatDate(new Date(created));
     return (
       <>
         <compilescopeIcon.react tag="span" width="20px" height="20px" />

@@ -50,6 +50,19 @@ export function formatTimeOfDay(seconds: number): string {
   return TIME_OF_DAY.format(seconds * 1000);
 }
 
+/**
+ * A date in the reader's language, with its time of day: `Mar 4, 2026, 05:06:07`.
+ */
+export function formatDate(date: Date): string {
+  return DATE.format(date);
+}
+
+const DATE = new Intl.DateTimeFormat(undefined, {
+  dateStyle: 'medium',
+  timeStyle: 'medium',
+  hourCycle: 'h23'
+});
+
 const TIME_OF_DAY = new Intl.DateTimeFormat('en', {
   hour: '2-digit',
   minute: '2-digit',

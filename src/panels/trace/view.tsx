@@ -1,5 +1,6 @@
 import * as React from 'react';
 import type { TraceSummary } from '../../protocol/types';
+import { formatDate } from '../../words/format';
 import type { IEmpty } from '../common';
 import { ReportView } from '../common';
 import type { IViewContext } from '../views';
@@ -85,7 +86,7 @@ function followed({ written }: TraceSummary, { trans }: IViewContext): string {
   return Date.now() - last.getTime() > QUIET_MS
     ? trans.__(
         'Last written %1. If its job is still running, new compilations appear here.',
-        last.toLocaleString()
+        formatDate(last)
       )
     : trans.__('The log is followed: new compilations appear here.');
 }

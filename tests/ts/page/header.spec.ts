@@ -3,6 +3,7 @@ import { Signal } from '@lumino/signaling';
 import { Widget } from '@lumino/widgets';
 import type { ISubjectModel } from '../../../src/interfaces/subject';
 import { Header } from '../../../src/page/header';
+import { formatDate } from '../../../src/words/format';
 import { overview, report } from '../support/fakes';
 
 const trans = nullTranslator.load('compilescope');
@@ -25,7 +26,8 @@ async function lineOf(created: string): Promise<HTMLElement> {
 describe('Header', () => {
   it('names the device and the date, and all versions in a title', async () => {
     const created = '2026-03-04T05:06:07';
-    const date = new Date(created).toLocaleString();
+    const date = formatDate(new Date(created));
+    expect(date).toContain('05:06:07');
     const line = await lineOf(created);
     expect([line.textContent, line.title]).toEqual([
       `torch 2.13.0 · NVIDIA H200 · ${date}`,
