@@ -10,7 +10,7 @@ import type { IViewContext } from '../views';
 import { columnsOf } from './columns';
 import { Details } from './details';
 import type { IGraphKernels } from './graphs';
-import { graphsOf, useGraphs } from './graphs';
+import { graphsOf, stampOf, useGraphs } from './graphs';
 import { languageTitle } from './phrases';
 import { directionTitle } from '../../words/directions';
 import { TargetButtons } from './targetButtons';
@@ -65,7 +65,12 @@ export function KernelsBody(props: {
   const compilations = graphsOf(model, variant);
   const all = compilations.map(({ id }) => id);
   const ids = graph ? [graph] : all.length > 0 ? all : [props.first.id];
-  const read = useGraphs(props.first, ids, props.read);
+  const stamps = new Map(
+    (summary?.compilations ?? [])
+      .filter(({ id }) => ids.includes(id))
+      .map(compilation => [compilation.id, stampOf(model, compilation)])
+  );
+  const read = useGraphs(props.first, stamps, props.read);
   const graphs = React.useMemo(
     () => ids.flatMap(id => read.get(id) ?? []),
     [read, ids.join()]

@@ -62,32 +62,49 @@ export async function readGraph(
 }
 
 /**
+ * What changes when a compilation's kernels have to be read again. Of a report that
+ * grows with each compilation, those that are there stay as they are.
+ */
+export function stampOf(
+  { report }: ISubjectModel,
+  { kernels, reduced }: CompilationSummary
+): string {
+  const { kind } = report!.subject;
+  return kind === 'watch' || kind === 'trace'
+    ? `${kernels} ${reduced}`
+    : String(report!.revision);
+}
+
+/**
  * The kernels of several compilations, by id: the first at once, the others as they
  * come.
  *
- * @param first - What is read already. The others are read again when it changes.
- * @param ids - Those that are shown.
+ * @param first - What is read already.
+ * @param stamps - The ids of those that are shown, each with its `stampOf`.
  */
 export function useGraphs(
   first: IGraphKernels,
-  ids: readonly string[],
+  stamps: ReadonlyMap<string, string>,
   read: (id: string) => Promise<IGraphKernels>
 ): ReadonlyMap<string, IGraphKernels> {
-  const [others, setOthers] = React.useState<
-    ReadonlyMap<string, IGraphKernels>
-  >(new Map());
-  const readOne = async (id: string): Promise<IGraphKernels> => {
+  const [others, setOthers] = React.useState<ReadonlyMap<string, IRead>>(
+    new Map()
+  );
+  const readOne = async (id: string): Promise<readonly [string, IRead]> => {
+    const stamp = stamps.get(id)!;
     try {
-      return await read(id);
+      return [id, { stamp, graph: await read(id) }];
     } catch (error) {
       const why = problemOf(error).what;
-      return { id, kernels: [], decisions: [], why };
+      return [id, { stamp, graph: { id, kernels: [], decisions: [], why } }];
     }
   };
   React.useEffect(() => {
     let isOpen = true;
     const readAll = async () => {
-      const waiting = ids.filter(id => id !== first.id);
+      const waiting = [...stamps.keys()].filter(
+        id => id !== first.id && others.get(id)?.stamp !== stamps.get(id)
+      );
       for (let at = 0, size = FIRST; at < waiting.length;) {
         const part = waiting.slice(at, at + size);
         at += size;
@@ -96,18 +113,25 @@ export function useGraphs(
         if (!isOpen) {
           return;
         }
-        setOthers(
-          known => new Map([...known, ...graphs.map(g => [g.id, g] as const)])
-        );
+        setOthers(known => new Map([...known, ...graphs]));
       }
     };
     void readAll();
     return () => {
       isOpen = false;
     };
-  }, [first, ids.join()]);
+  }, [first.id, JSON.stringify([...stamps])]);
   return React.useMemo(
-    () => new Map([...others, [first.id, first]]),
+    () =>
+      new Map([
+        ...[...others].map(([id, { graph }]) => [id, graph] as const),
+        [first.id, first]
+      ]),
     [others, first]
   );
+}
+
+interface IRead {
+  readonly stamp: string;
+  readonly graph: IGraphKernels;
 }

@@ -93,6 +93,24 @@ describe('kernels of several graphs', () => {
     );
   });
 
+  it('are read once, where a report grows with each compilation', async () => {
+    const asked = () =>
+      model.getCompilation.mock.calls.map(([, id]: [string, string]) => id);
+    const grow = async () => {
+      model.report = { ...model.report!, revision: model.report!.revision + 1 };
+      model.getCompilation.mockClear();
+      model.reportChanged.emit();
+      await drawn();
+    };
+    await grow();
+    expect(asked()).toEqual(['0/0', '2/0', '3/0']);
+    const { subject } = model.report!;
+    model.report = { ...model.report!, subject: { ...subject, kind: 'watch' } };
+    await grow();
+    await grow();
+    expect(asked()).toEqual(['0/0']);
+  });
+
   it('are those of the graph that is picked for all views, until a link leads here', async () => {
     await pick('2/0');
     expect(totals()).toMatch(/^1 kernel, 1 launch/);
