@@ -25,6 +25,8 @@ _BUILTIN = "If it is a Python builtin"
 """Asks to file an issue, and refers to the hint after it."""
 _SPARSE = "Sparse tensor operations are not yet fully supported"
 """Advises ``fullgraph=False``, without which there is no break, but an error."""
+_FAKE_KERNELS = "see https://"
+"""Refers to a page about fake implementations, without saying that one is missing."""
 _DISABLED = "Remove the `torch.compiler.disable` call"
 """Of a function that is torch's own as often as the user's: the step of some optimizers."""
 _EARLIER = "This graph break may have been caused by an earlier graph break"
@@ -68,6 +70,11 @@ def calls_backward(graph_break: Break) -> bool:
 
 
 _SCALAR_OUTPUTS = "capture_scalar_outputs"
+_DYNAMIC_OUTPUTS = "capture_dynamic_output_shape_ops"
+_SIZES = (
+    "With it, tolist() of a result of unknown size raises an error, and a loop over the result or "
+    "a branch on its size can break the graph again."
+)
 _RNN = "allow_rnn"
 _UNROLLED = (
     "torch then unrolls the sequence: compile time grows with its length and the layers, to "
@@ -76,6 +83,7 @@ _UNROLLED = (
 _COSTS = {
     TRACE_AUTOGRAD: TRACE_GRAD_ONLY,
     _SCALAR_OUTPUTS: _SCALAR,
+    _DYNAMIC_OUTPUTS: _SIZES,
     _RNN: _UNROLLED,
 }
 """What the settings that torch's hints name cost, or do not do."""
@@ -91,6 +99,17 @@ _BRANCHLESS = (
     "compiled function. With the setting that torch's hint names, capture_scalar_outputs, the "
     "branch breaks the graph."
 )
+_READ_RESULTS = re.compile(r"(?:async )?for\b|.*\.tolist\(")
+"""A line that reads results, whose number depends on the data, in Python."""
+_KEPT_IN_TENSORS = (
+    "How many results there are depends on the data, and this line reads them in Python. Keep them "
+    "in tensors, as torch.where(mask, x, 0) does, or call this part under torch.compiler.disable. "
+    "Do not use the setting that torch's hint names, capture_dynamic_output_shape_ops: with it, "
+    "tolist() raises an error, and a loop leaves the whole function to eager."
+)
+_NUMBERS_IN_INDEX = re.compile(r".*(?:\.tolist\(|\[[^\]]*\.item\()")
+"""A line that reads numbers which may become indices."""
+_INDEX = "With the setting, an index of two such numbers, as in x[i, j], raises an error."
 _RNN_IN_EAGER = (
     "Call the RNN in a method under torch.compiler.disable, which reads it from self: it runs in "
     "eager, and the code before and after it compiles. Or set torch._dynamo.config.allow_rnn = "
@@ -113,6 +132,34 @@ def _branches_on_number(graph_break: Break) -> bool:
     )
 
 
+def _reads_results(graph_break: Break) -> bool:
+    where = graph_break.where
+    return (
+        where is not None
+        and any(_DYNAMIC_OUTPUTS in hint for hint in graph_break.hints)
+        and _READ_RESULTS.match(where.code.strip()) is not None
+    )
+
+
+_UNSUPPORTED = re.compile(r"unsupported operator: (\w+)\.(\w+)")
+"""The context of a break at an operator without a fake implementation."""
+
+
+def _on_fake_implementation(graph_break: Break) -> str:
+    """What to do about an operator without a fake implementation; empty at other breaks."""
+    operator = _UNSUPPORTED.match(graph_break.context)
+    if operator is None:
+        return ""
+    name = f"{operator[1]}::{operator[2]}"
+    if operator[1] == "aten":
+        return f"torch has no fake implementation of {name}: call it outside the compiled code."
+    return (
+        f'Write a fake implementation of {name}: decorate it with @torch.library.register_fake("'
+        f"{name}\"). It takes the same arguments, and returns torch.empty of the result's shape, "
+        "dtype and device."
+    )
+
+
 def _calls_rnn(graph_break: Break) -> bool:
     """Whether the user's code calls an RNN, which is not what is compiled itself."""
     where = graph_break.where
@@ -123,9 +170,13 @@ def _calls_rnn(graph_break: Break) -> bool:
     )
 
 
+_WRONG = (calls_backward, _branches_on_number, _reads_results, _calls_rnn)
+"""Where the setting that torch's hint names is wrong."""
+
+
 def setting_of(graph_break: Break) -> str:
     """The setting that ends a break, as code; empty if there is none, or it is wrong there."""
-    if any(is_wrong(graph_break) for is_wrong in (calls_backward, _branches_on_number, _calls_rnn)):
+    if any(is_wrong(graph_break) for is_wrong in _WRONG):
         return ""
     named = next(filter(None, map(_SETTING.search, graph_break.hints)), None)
     return f"torch._dynamo.config.{named['name']} = {named['value']}" if named else ""
@@ -156,6 +207,8 @@ def advice_on(graph_break: Break) -> str:
     for beginning, applicable in _APPLICABLE.items():
         if hint.startswith(beginning):
             return applicable
+    if hint.startswith(_FAKE_KERNELS) and (fake := _on_fake_implementation(graph_break)):
+        return fake
     skipped = _SKIPPED.match(hint)
     if skipped is not None and (step := _OPTIMIZERS_STEP.match(graph_break.context)):
         return _STEP.format(step[1])
@@ -163,18 +216,24 @@ def advice_on(graph_break: Break) -> str:
         return f"Call {skipped[1]} outside the compiled code."
     if _branches_on_number(graph_break):
         return _BRANCHLESS
+    if _reads_results(graph_break):
+        return _KEPT_IN_TENSORS
     if _calls_rnn(graph_break):
         return _RNN_IN_EAGER
-    return _with_cost(_SETTING.sub(_in_full, hint))
+    return _with_cost(_SETTING.sub(_in_full, hint), where)
 
 
-def _with_cost(hint: str) -> str:
+def _with_cost(hint: str, where: SourceLine | None) -> str:
     """Torch's hint as a sentence, with what the setting that it names costs."""
     cost = next((words for setting, words in _COSTS.items() if setting in hint), "")
+    if _SCALAR_OUTPUTS in hint and where and _NUMBERS_IN_INDEX.match(where.code.strip()):
+        cost += f" {_INDEX}"
     return f"{hint.rstrip('.')}. {cost}".rstrip()
 
 
-_ALONE = frozenset({OUTSIDE, BY_DESIGN, _BRANCHLESS, _IN_TORCH, *_APPLICABLE.values()})
+_ALONE = frozenset(
+    {OUTSIDE, BY_DESIGN, _BRANCHLESS, _KEPT_IN_TENSORS, _IN_TORCH, *_APPLICABLE.values()}
+)
 """Advice instead of all of torch's hints."""
 
 

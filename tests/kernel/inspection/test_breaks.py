@@ -78,6 +78,13 @@ def looped(x: Tensor) -> Tensor:
     return x
 
 
+def in_context(x: Tensor) -> Tensor:
+    y = x.sin() + 1
+    with Noted():
+        y = y.exp()
+    return part(y.cos())
+
+
 def repeated(x: Tensor) -> Tensor:
     for _ in range(2):
         x = inner(x)
@@ -305,6 +312,21 @@ def test_a_break_in_a_loop_leaves_the_frame_to_eager() -> None:
     assert result.cause.duration_us
 
 
+def test_the_rest_of_a_function_that_torch_cannot_resume_is_left_to_eager() -> None:
+    report = compilescope.inspect(in_context, (torch.ones(3),), variants="python", run=False)
+    conclude(report)
+    (variant,) = report.variants
+    (result,) = variant.breaks
+    assert result.eager == ["the rest of in_context"]
+    assert not result.cause.reason.startswith("Encountered graph break")
+    assert [item.frame.function for item in variant.compilations if item.frame] == [
+        "in_context",
+        "part",
+    ]
+    (why,) = [item.why for item in report.overview.suggestions if item.view == "breaks"]
+    assert why.startswith("Because of the break, the rest of in_context runs in eager; only")
+
+
 def test_a_frame_left_to_eager_is_named_beside_the_function_that_breaks() -> None:
     (result,) = watched(repeated)
     assert result.eager == ["all of repeated", "torch._dynamo.graph_break()"]
@@ -372,6 +394,22 @@ def test_a_break_inside_a_library(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
         str(file)
     ]
     assert HERE in {Path(line.file).name for line in breaks[0].cause.stack}
+
+
+def test_an_operator_without_a_fake_implementation_gets_one() -> None:
+    with torch.library._scoped_library("unfaked", "FRAGMENT") as library:
+        library.define("twice(Tensor x) -> Tensor")
+        library.impl("twice", lambda x: x * 2, "CPU")
+
+        def doubled(x: Tensor) -> Tensor:
+            return torch.ops.unfaked.twice(x) + 1
+
+        (result,) = inspected(doubled).breaks
+        advice = result.advice[0]
+        assert '@torch.library.register_fake("unfaked::twice")' in advice
+        assert "https://" not in advice
+        torch.library.register_fake("unfaked::twice", torch.empty_like, lib=library)
+        assert inspected(doubled).breaks == []
 
 
 def test_a_call_that_is_not_compiled_says_what_applies() -> None:

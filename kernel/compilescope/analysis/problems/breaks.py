@@ -20,6 +20,8 @@ _FIELD = re.compile(r"\s*(Explanation|Hint|Developer debug context): ?(.*)$")
 _USER_STACK = "User code traceback:"
 _UNHANDLED = "Failed to handle graph break gracefully"
 """The beginning of torch's message if the whole frame runs in eager; the reason follows."""
+_UNRESUMABLE = "Encountered graph break that we cannot resume from"
+"""The beginning of torch's message if the rest of the frame runs in eager; the reason follows."""
 _NESTED_BREAK = "*** While handling this graph break"
 _ENDS = (_USER_STACK, "Traceback (most recent", "Stack variable source attribution")
 
@@ -65,7 +67,12 @@ def read_breaks(records: Sequence[Record], frame: SourceLine | None) -> list[Bre
                 (record.time_s - counted_until[record.attempt]) * 1e6, 1
             )
             counted_until[record.attempt] = record.time_s
-        graph_break.eager = _whole_frame(frame) if is_unhandled else _statement(graph_break, frame)
+        if is_unhandled:
+            graph_break.eager = _whole_frame(frame)
+        elif f"Graph Break Reason: {_UNRESUMABLE}" in payload:
+            graph_break.eager = _rest_of_frame(frame)
+        else:
+            graph_break.eager = _statement(graph_break, frame)
         same = next((other for other in breaks if same_break(other, graph_break)), None)
         if same is None:
             breaks.append(graph_break)
@@ -114,8 +121,12 @@ def line_of(graph_break: Break, frame: SourceLine | None) -> SourceLine | None:
 
 
 def skips_frame(graph_break: Break, frame: SourceLine | None) -> bool:
-    """Whether torch compiled nothing of the frame because of the break, as of one in a loop."""
-    return graph_break.eager == _whole_frame(frame)
+    """Whether torch leaves the frame to eager because of the break, or the rest of it.
+
+    It compiles nothing of the frame if the break is in a loop, and nothing of the rest if it cannot
+    resume the function after the break, as at an RNN that is called.
+    """
+    return graph_break.eager in (_whole_frame(frame), _rest_of_frame(frame))
 
 
 def _whole_frame(frame: SourceLine | None) -> str:
@@ -123,6 +134,10 @@ def _whole_frame(frame: SourceLine | None) -> str:
         return "the whole frame"
     name = frame.function
     return f"all of {name}" if resumed_at(frame.function) is None else f"{name} on"
+
+
+def _rest_of_frame(frame: SourceLine | None) -> str:
+    return f"the rest of {plain_function(frame.function) if frame else 'the frame'}"
 
 
 def _statement(graph_break: Break, frame: SourceLine | None) -> str:
@@ -174,7 +189,9 @@ def parse_break(text: str) -> Break:
         where = same[-1] if same else where
     elif stack:
         where = stack[-1]
-    while len(reason) > 1 and (_WHILE.match(reason[0]) or reason[0].startswith(_UNHANDLED)):
+    while len(reason) > 1 and (
+        _WHILE.match(reason[0]) or reason[0].startswith((_UNHANDLED, _UNRESUMABLE))
+    ):
         reason = reason[1:]
     return Break(
         reason="\n".join(reason),

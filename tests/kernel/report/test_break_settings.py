@@ -1,0 +1,50 @@
+"""Graph breaks at which the setting that torch's hint names does harm."""
+
+from __future__ import annotations
+
+import pytest
+from compilescope.report import Break, SourceLine
+from compilescope.report.break_advice import advice_lines, setting_of
+
+
+def break_at(line: str, setting: str) -> Break:
+    return Break(
+        reason="Data dependent operator",
+        hints=[f"Set `torch._dynamo.config.{setting} = True`"],
+        where=SourceLine(file="/home/me/train.py", line=3, function="step", code=f"    {line}"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "reads_results"),
+    [
+        ("places = torch.nonzero(mask).tolist()", True),
+        ("for place in torch.nonzero(mask):", True),
+        ("places = torch.nonzero(mask)", False),
+        ("forward(torch.nonzero(mask))", False),
+    ],
+)
+def test_the_setting_is_not_offered_where_python_reads_results_of_unknown_number(
+    line: str, reads_results: bool
+) -> None:
+    graph_break = break_at(line, "capture_dynamic_output_shape_ops")
+    assert (setting_of(graph_break) == "") == reads_results
+    (advice,) = advice_lines(graph_break)
+    assert advice.startswith("How many results there are depends on the data") == reads_results
+    assert "tolist()" in advice
+    assert "raises an error" in advice
+
+
+@pytest.mark.parametrize(
+    ("line", "may_index"),
+    [
+        ("i, j = place.tolist()", True),
+        ("y = x[i.item(), j.item()]", True),
+        ("scale = x.max().item()", False),
+    ],
+)
+def test_numbers_that_may_be_indices_come_with_a_warning(line: str, may_index: bool) -> None:
+    (advice,) = advice_lines(break_at(line, "capture_scalar_outputs"))
+    assert advice.endswith("an index of two such numbers, as in x[i, j], raises an error.") == (
+        may_index
+    )
