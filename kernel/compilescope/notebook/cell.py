@@ -18,7 +18,13 @@ from typing import Any, NamedTuple, TypeGuard
 from ..notebook_cells import running_number
 from ..report import Problem, SourceLine
 from ..report.errors import CompilescopeError, code_to_paste
-from .inner_calls import Statement, in_a_function, note_inner_calls, value_of
+from .inner_calls import (
+    Statement,
+    in_a_function,
+    note_inner_calls,
+    value_of,
+    without_backward,
+)
 
 EXAMPLE = "For example:\n\n    %%compile\n    y = x * 2\n    model(y)"
 Shell = Any
@@ -99,6 +105,13 @@ class Call:
             what = f"The cell's last call is {name}(...)."
         elif type(owner).__module__.split(".")[0] == "torch" and type(owner).__name__ == "Tensor":
             what = f"The cell's last call is the tensor's own .{name}(...)."
+            if name == "backward":
+                remedy = without_backward(self._last, self._blocks, self._namespace)
+                raise CompilescopeError(
+                    what,
+                    "It would break the graph. A report on the forward includes its backward.",
+                    _sentence(remedy),
+                )
             remedy = _sentence(in_a_function(self._last, self._blocks, self._namespace))
         elif inspect.iscoroutinefunction(fn):
             raise CompilescopeError(

@@ -74,6 +74,20 @@ def in_a_function(last: Statement, blocks: Sequence[ast.With], namespace: Mappin
     return f"end the cell in a function, and its call:\n\n{textwrap.indent(code, '    ')}"
 
 
+def without_backward(
+    last: Statement, blocks: Sequence[ast.With], namespace: Mapping[str, Any]
+) -> str:
+    """How to end a cell whose last statement calls ``backward()``: in what it is called on."""
+    method = last.value.func if isinstance(last.value, ast.Call) else None
+    forward = method.value if isinstance(method, ast.Attribute) else None
+    if not isinstance(forward, ast.Call):
+        value = ast.unparse(forward) if forward is not None else "the loss"
+        return f"end the cell in the call that computes {value}."
+    ending = copy.copy(last)
+    ending.value = forward
+    return in_a_function(ending, blocks, namespace)
+
+
 def _parameters(expression: ast.expr, namespace: Mapping[str, Any]) -> list[str]:
     """The names of tensors in an expression, and of what the cell itself assigns."""
     import torch

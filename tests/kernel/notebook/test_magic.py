@@ -124,6 +124,10 @@ WHOLE = ONE_CALL + (
     "    def compute(x):\n        return model(x) + 1\n    compute(x)\n"
 )
 ENDING = "End the cell in a function, and its call:\n\n    def compute({}):\n        return {}\n"
+BACKWARD = (
+    "The cell's last call is the tensor's own .backward(...). It would break the graph. A report "
+    "on the forward includes its backward. "
+)
 ONE_STEP = ONE_CALL + (
     "Inspect one step of the loop: put it into a function, if it is not one yet, and call that. "
     "For example:\n\n    %%compile\n    step(batch)\n\nIf the loop calls what is compiled already, "
@@ -191,6 +195,18 @@ WRONG = [
             + ENDING.format("x", "(x * 2).sum()")
             + "    compute(x)\n"
         ),
+    ),
+    (
+        "import torch\nx = torch.ones(2, requires_grad=True)\n(x * 2).sum().backward()",
+        f"{BACKWARD}{ENDING.format('x', '(x * 2).sum()')}    compute(x)\n",
+    ),
+    (
+        "import torch\nloss = torch.ones(2, requires_grad=True).sum()\nloss.backward()",
+        f"{BACKWARD}End the cell in the call that computes loss.\n",
+    ),
+    (
+        "import torch\nback = torch.ones(2, requires_grad=True).sum().backward\nback()",
+        f"{BACKWARD}End the cell in the call that computes the loss.\n",
     ),
     *(
         (
