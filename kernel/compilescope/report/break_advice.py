@@ -36,8 +36,9 @@ _SKIPPED = re.compile(r"Avoid calling the function `(.+)`\.$")
 _OPTIMIZERS_STEP = re.compile(r"module: torch\.optim\.\w+, qualname: (\w+\.step)\b")
 """The context of a break at an optimizer's step that a learning rate scheduler wraps."""
 _STEP = (
-    "Call {0} outside the compiled code if it may run in eager. Otherwise leave the break: torch "
-    "compiles {0} on its own after it, and advice on its recompiles applies only there."
+    "Call the optimizer's step ({}) outside the compiled code if it may run in eager. Otherwise "
+    "leave the break: torch compiles the step on its own after it, and advice on its recompiles "
+    "applies only there."
 )
 _SKIPPED_FILE = re.compile(r"filename: `(.+?)`")
 _APPLICABLE = {
@@ -210,8 +211,8 @@ def advice_on(graph_break: Break) -> str:
     if hint.startswith(_FAKE_KERNELS) and (fake := _on_fake_implementation(graph_break)):
         return fake
     skipped = _SKIPPED.match(hint)
-    if skipped is not None and (step := _OPTIMIZERS_STEP.match(graph_break.context)):
-        return _STEP.format(step[1])
+    if skipped is not None and (step := wrapped_step(graph_break)):
+        return _STEP.format(step)
     if skipped is not None:
         return f"Call {skipped[1]} outside the compiled code."
     if _branches_on_number(graph_break):
@@ -330,7 +331,7 @@ def _skips_torchs_function(graph_break: Break) -> bool:
     """
     file = _SKIPPED_FILE.search(graph_break.context)
     is_in_torch = file is not None and _TORCH.search(file[1]) is not None
-    is_step = _OPTIMIZERS_STEP.match(graph_break.context) is not None
+    is_step = wrapped_step(graph_break) != ""
     return (is_in_torch or is_step) and any(map(_SKIPPED.match, graph_break.hints))
 
 
@@ -349,7 +350,16 @@ def is_by_design(graph_break: Break) -> bool:
 
 def is_at_step(graph_break: Break) -> bool:
     """Whether the break is at the step of an optimizer, which torch compiles on its own."""
-    return is_by_design(graph_break) or _OPTIMIZERS_STEP.match(graph_break.context) is not None
+    return is_by_design(graph_break) or wrapped_step(graph_break) != ""
+
+
+def wrapped_step(graph_break: Break) -> str:
+    """The optimizer's step that a scheduler wraps, such as ``Adam.step``; empty at other breaks.
+
+    torch names it by its class: that of ``AdamW`` is ``Adam.step``.
+    """
+    step = _OPTIMIZERS_STEP.match(graph_break.context)
+    return step[1] if step else ""
 
 
 def is_step(frame: SourceLine | None) -> bool:

@@ -219,6 +219,27 @@ def test_the_step_of_an_optimizer_is_a_graph_after_the_break_at_its_call() -> No
     assert graph_break.eager == ["_use_grad"], "not the call of the step, which is compiled"
 
 
+def test_at_a_step_that_a_scheduler_wraps_the_wrapper_runs_in_eager() -> None:
+    model = torch.nn.Linear(3, 3)
+    optimizer = torch.optim.AdamW(model.parameters())
+    scheduler = torch.optim.lr_scheduler.ConstantLR(optimizer)
+
+    def train(x: Tensor) -> Tensor:
+        loss = model(x).sum()
+        loss.backward()
+        optimizer.step()
+        scheduler.step()
+        return loss
+
+    report = compilescope.inspect(train, (torch.ones(3, 3),), variants="python", run=False)
+    conclude(report)
+    eager = [each.eager for each in report.variants[0].breaks]
+    assert ["the wrapper of Adam.step"] in eager
+    assert ["train"] not in eager
+    titles = [item.what for item in report.overview.suggestions]
+    assert any(title.endswith(": `optimizer.step()`") for title in titles), titles
+
+
 def test_the_cost_is_that_of_lost_attempts_alone() -> None:
     lines = by_line(watched(six))
     branch = lines.pop("if y.sum() > 0:")

@@ -275,9 +275,9 @@ def test_a_step_that_torch_compiles_on_its_own_may_stay_after_the_break() -> Non
     hints = ["Avoid calling the function `SGD.step`.", "Please file an issue to PyTorch."]
     (advice,) = advice_lines(Break(reason="a", hints=hints, context=context))
     assert advice == (
-        "Call SGD.step outside the compiled code if it may run in eager. Otherwise leave the "
-        "break: torch compiles SGD.step on its own after it, and advice on its recompiles applies "
-        "only there."
+        "Call the optimizer's step (SGD.step) outside the compiled code if it may run in eager. "
+        "Otherwise leave the break: torch compiles the step on its own after it, and advice on "
+        "its recompiles applies only there."
     )
 
 

@@ -14,6 +14,7 @@ from ...report.break_advice import (
     is_at_step,
     is_by_design,
     is_step,
+    wrapped_step,
 )
 from ...report.resumed import plain_function, resumed_at
 from .breaks import break_key, line_of, skips_frame
@@ -157,8 +158,11 @@ class _Collected:
     def add_steps(self, graph_break: Break, steps: Iterable[Compilation]) -> None:
         """Add the optimizer's step, compiled on its own: only its wrapper runs in eager."""
         self._steps.update((compilation.id, None) for compilation in steps)
-        where = graph_break.where
-        self.eager[where.function if where is not None else graph_break.eager] = None
+        where, step = graph_break.where, wrapped_step(graph_break)
+        if step:
+            self.eager[f"the wrapper of {step}"] = None
+        else:
+            self.eager[where.function if where is not None else graph_break.eager] = None
 
     def finished(self) -> DistinctBreak:
         """The break with all its occurrences."""

@@ -28,6 +28,7 @@ from ....report.break_advice import (
     is_by_design,
     is_torchs,
     without_output,
+    wrapped_step,
 )
 from ....report.resumed import plain_function
 from ...figures.wording import compile_time, count, place
@@ -218,8 +219,8 @@ def against_breaks(variant: VariantReport, report: Report) -> Iterator[Ranked]:
         caller = _caller(graph_break)
         what = f"Fix the {which}{at_place(caller or where, report)}"
         # In a function that was inlined, what runs in eager is the call of it: another line.
-        inlined = where is not None and len(graph_break.cause.stack) > 1
-        line = where.code.strip() if inlined and where is not None else ""
+        is_other = len(graph_break.cause.stack) > 1 or wrapped_step(graph_break.cause)
+        line = where.code.strip() if is_other and where is not None else ""
         if where is not None and _CALL_ITSELF.search(where.file):
             what = "Fix the graph break at the call itself"
         elif caller is not None:
