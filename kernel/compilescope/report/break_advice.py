@@ -20,6 +20,7 @@ Some hints leave out ``config``, without which the assignment changes nothing.
 
 _SCALAR = "A branch on the number still breaks the graph: use torch.where on the tensor instead."
 _TORCH = re.compile(r"[/\\]site-packages[/\\]torch[/\\]")
+_PYTHON = re.compile(r"[/\\]lib[/\\]python3\.\d+[/\\](?!(?:site|dist)-packages\b)")
 _OPTIMIZER = re.compile(_TORCH.pattern + r"optim[/\\]")
 _BUILTIN = "If it is a Python builtin"
 """Asks to file an issue, and refers to the hint after it."""
@@ -122,6 +123,10 @@ BY_DESIGN = (
     "its own after it."
 )
 _IN_TORCH = "The break is in torch's own code: move this call out of the compiled code."
+_IN_PYTHON = (
+    "The break is in Python's standard library: move this call out of the compiled code, and pass "
+    "its result."
+)
 
 
 def _branches_on_number(graph_break: Break) -> bool:
@@ -188,10 +193,20 @@ def is_torchs(where: SourceLine | None) -> bool:
     return where is not None and _TORCH.search(where.file) is not None
 
 
+def is_librarys(where: SourceLine | None) -> bool:
+    """Whether a line is torch's own, or in Python's standard library."""
+    return is_torchs(where) or _is_pythons(where)
+
+
+def _is_pythons(where: SourceLine | None) -> bool:
+    return where is not None and _PYTHON.search(where.file) is not None
+
+
 def advice_on(graph_break: Break) -> str:
     """What ends a break: torch's first hint, or what applies in its place; empty without one.
 
-    Nobody edits a line in torch itself: only a setting ends such a break, or its caller.
+    Nobody edits a line in torch or in Python's library: only a setting ends such a break, or its
+    caller.
     """
     if without_output(graph_break.where):
         return _on_output(graph_break)
@@ -205,6 +220,8 @@ def advice_on(graph_break: Break) -> str:
     where = graph_break.where
     if is_torchs(where) and not _SETTING.search(hint):
         return _IN_TORCH
+    if _is_pythons(where) and not _SETTING.search(hint):
+        return _IN_PYTHON
     for beginning, applicable in _APPLICABLE.items():
         if hint.startswith(beginning):
             return applicable
@@ -233,7 +250,15 @@ def _with_cost(hint: str, where: SourceLine | None) -> str:
 
 
 _ALONE = frozenset(
-    {OUTSIDE, BY_DESIGN, _BRANCHLESS, _KEPT_IN_TENSORS, _IN_TORCH, *_APPLICABLE.values()}
+    {
+        OUTSIDE,
+        BY_DESIGN,
+        _BRANCHLESS,
+        _KEPT_IN_TENSORS,
+        _IN_TORCH,
+        _IN_PYTHON,
+        *_APPLICABLE.values(),
+    }
 )
 """Advice instead of all of torch's hints."""
 
@@ -285,7 +310,7 @@ def _on_output(graph_break: Break) -> str:
 
 def without_output(where: SourceLine | None) -> str:
     """The line of a graph break, without its output under torch.compile; empty if it has none."""
-    if where is None or is_torchs(where):
+    if where is None or is_librarys(where):
         return ""
     try:
         (statement,) = ast.parse(where.code.strip()).body

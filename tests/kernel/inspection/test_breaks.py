@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import time
 import types
@@ -415,6 +416,17 @@ def test_a_break_inside_a_library(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
         str(file)
     ]
     assert HERE in {Path(line.file).name for line in breaks[0].cause.stack}
+
+
+def test_a_break_inside_pythons_library_is_named_by_the_users_line() -> None:
+    def caller(x: Tensor) -> Tensor:
+        return x * json.loads('{"scale": 2}')["scale"]
+
+    report = compilescope.inspect(caller, (torch.ones(3),), variants="python", run=False)
+    (item,) = [item for item in conclude(report).suggestions if item.view == "breaks"]
+    assert "json.loads(" in item.what
+    assert "decoder.py" not in item.what
+    assert item.why.startswith("The break is in Python's standard library: move this call out")
 
 
 def test_an_operator_without_a_fake_implementation_gets_one() -> None:

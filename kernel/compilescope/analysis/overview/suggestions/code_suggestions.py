@@ -26,6 +26,7 @@ from ....report.break_advice import (
     calls_backward,
     code_against,
     is_by_design,
+    is_librarys,
     is_torchs,
     without_output,
     wrapped_step,
@@ -246,11 +247,11 @@ def against_breaks(variant: VariantReport, report: Report) -> Iterator[Ranked]:
 
 
 def _caller(graph_break: DistinctBreak) -> SourceLine | None:
-    """The user's line from which a break in torch's own code is reached; None elsewhere."""
+    """The user's line from which a break in torch or in Python's library is reached, or None."""
     cause = graph_break.cause
-    if not is_torchs(cause.where):
+    if not is_librarys(cause.where):
         return None
-    users = (line for line in reversed(cause.stack) if line.code and not is_torchs(line))
+    users = (line for line in reversed(cause.stack) if line.code and not is_librarys(line))
     return next(users, None)
 
 
