@@ -71,6 +71,15 @@ def test_why_cuda_graphs_are_skipped_is_in_the_report_and_not_printed(printed: l
     assert report.variant("graphs").cuda_graphs is not None
 
 
+def test_operators_without_a_c_shim_are_in_the_report_and_not_printed(printed: list[str]) -> None:
+    report = cs.inspect(torch.linalg.eigh, (torch.eye(4),), variants=("cpp",), run=False)
+    with quiet():
+        logging.getLogger("torch._inductor.ir").warning("not in the report")
+    assert printed == ["not in the report"]
+    routes = report.compilation("0/0").routes
+    assert "aten::_linalg_eigh" in [route.operator for route in routes]
+
+
 class Tee:
     """A user's stream, whose `write` returns nothing."""
 

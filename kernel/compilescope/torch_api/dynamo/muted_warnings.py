@@ -1,13 +1,13 @@
 """Suppresses the printing of those of torch's warnings in one thread that the report contains.
 
-Dynamo's concern graph breaks, recompile limits and ignored profiler ranges; one of Inductor's says
-why CUDA graphs are skipped. Errors are printed. If the user configured torch's logs
-(``TORCH_LOGS``, ``torch._logging.set_logs``), everything is printed; handlers that the user added
-are not changed.
+Dynamo's concern graph breaks, recompile limits and ignored profiler ranges. Inductor's say why CUDA
+graphs are skipped, and which operators a C++ wrapper calls without a C shim. Errors are printed. If
+the user configured torch's logs (``TORCH_LOGS``, ``torch._logging.set_logs``), everything is
+printed; handlers that the user added are not changed.
 
-Relies on the loggers ``torch._dynamo``, ``torch._inductor`` and
-``torch._inductor.cudagraph_utils``, on ``torch._logging._internal.handlers``, which are torch's
-own, and on ``log_state`` there, which is empty unless the user chose.
+Relies on the loggers ``torch._dynamo``, ``torch._inductor``, ``torch._inductor.cudagraph_utils``
+and ``torch._inductor.ir``, on ``torch._logging._internal.handlers``, which are torch's own, and on
+``log_state`` there, which is empty unless the user chose.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ def warnings_muted() -> Iterator[None]:
         yield
         return
     filters = [
-        (handler, _OtherThreads(reported))
-        for name, reported in _REPORTED.items()
+        (handler, _OtherThreads(reported, text))
+        for name, reported, text in _REPORTED
         for handler in logging.getLogger(name).handlers
         if handler in _internal.handlers
     ]
@@ -42,17 +42,26 @@ def warnings_muted() -> Iterator[None]:
             handler.removeFilter(muted)
 
 
-_REPORTED = {"torch._dynamo": "torch._dynamo", "torch._inductor": "torch._inductor.cudagraph_utils"}
-"""Logger with a handler of torch's → the logger below it, or itself, whose warnings are muted."""
+_REPORTED = (
+    ("torch._dynamo", "torch._dynamo", ""),
+    ("torch._inductor", "torch._inductor.cudagraph_utils", ""),
+    ("torch._inductor", "torch._inductor.ir", "is missing a c-shim implementation"),
+)
+"""A logger with a handler of torch's; the logger whose warnings are muted, itself or one below it;
+a text that they contain."""
 
 
 class _OtherThreads(logging.Filter):
-    """Passes records other than warnings of a logger, or those below it, in this thread."""
+    """Passes records other than warnings of a logger, or those below it, in this thread.
 
-    def __init__(self, reported: str) -> None:
+    Of the warnings, only those that contain a text are held back.
+    """
+
+    def __init__(self, reported: str, text: str) -> None:
         super().__init__(reported)
+        self._text = text
         self._thread = threading.get_ident()
 
     def filter(self, record: logging.LogRecord) -> bool:
         muted = record.thread == self._thread and record.levelno <= logging.WARNING
-        return not (muted and super().filter(record))
+        return not (muted and super().filter(record) and self._text in str(record.msg))
