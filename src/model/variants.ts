@@ -106,6 +106,16 @@ export function isCompiled(variant: VariantSummary): boolean {
 }
 
 /**
+ * Whether all variants that compile failed, so that nothing can be timed.
+ */
+export function haveAllFailed(variants: readonly VariantSummary[]): boolean {
+  const compiled = variants.filter(isCompiled);
+  return (
+    compiled.length > 0 && compiled.every(({ stage }) => stage === 'failed')
+  );
+}
+
+/**
  * Whether all generated code is for devices that are not present, so that
  * nothing can be timed.
  */

@@ -1,6 +1,6 @@
 export { Badge, Bar, Meter } from './badge';
 export type { BadgeKind } from './badge';
-export { buildRemedy, pickRemedy } from './states/empty';
+export { buildRemedy, pickRemedy, whyAllFailed } from './states/empty';
 export { AbsentValue, Empty, ViewFrame } from './states/frame';
 export type { IEmpty, ViewState } from './states/frame';
 export { DecisionList } from './decisions';

@@ -4,6 +4,7 @@ import { isKernelBusy } from '../../model/jobs';
 import { STUDIES, type StudyName } from '../../protocol/types';
 import type { VariantReport } from '../../protocol/types';
 import type { IViewContext } from '../views';
+import { whyAllFailed } from './states/empty';
 
 /**
  * What a button that starts a study needs.
@@ -64,10 +65,12 @@ export function StudyButton(props: IStudyProps): JSX.Element | null {
     : status.kind !== 'ready'
       ? trans.__('No kernel is connected.')
       : built.length === 0
-        ? (props.unbuilt ??
-          trans.__(
-            'No selected variant is built yet: start a measurement first.'
-          ))
+        ? (props.unbuilt !== '' &&
+            whyAllFailed(model.report?.variants ?? [], trans)) ||
+          (props.unbuilt ??
+            trans.__(
+              'No selected variant is built yet: start a measurement first.'
+            ))
         : (props.obstacle ?? '');
   return (
     <span className="jp-Compilescope-study">

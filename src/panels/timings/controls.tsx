@@ -2,7 +2,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import { pauseIcon, refreshIcon, runIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 import type { VariantSummary } from '../../protocol/types';
-import { Check, Select } from '../common';
+import { Check, Select, whyAllFailed } from '../common';
 import type { IMeasurementState } from './measurementState';
 
 /**
@@ -130,7 +130,10 @@ export function Controls(props: {
         {isOn
           ? ''
           : obstacle ||
-            (isNone ? trans.__('Select a variant to measure.') : '')}
+            (isNone
+              ? whyAllFailed(props.variants, trans) ||
+                trans.__('Select a variant to measure.')
+              : '')}
       </span>
     </div>
   );

@@ -1,7 +1,8 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { isActive } from '../../../model/jobs';
-import { isCompiled } from '../../../model/variants';
+import { haveAllFailed, isCompiled } from '../../../model/variants';
 import type { ISubjectModel } from '../../../interfaces/subject';
+import type { VariantSummary } from '../../../protocol/types';
 import { whyNoCode } from '../../../words/jobs';
 import type { ViewState } from './frame';
 
@@ -75,10 +76,23 @@ export function pickRemedy(
 }
 
 /**
+ * Why there is nothing to build, measure or study after a failure; empty if
+ * there is.
+ */
+export function whyAllFailed(
+  variants: readonly VariantSummary[],
+  trans: TranslationBundle
+): string {
+  return haveAllFailed(variants)
+    ? trans.__('All variants failed: the Overview says why.')
+    : '';
+}
+
+/**
  * What gives a view that a build fills; undefined where nothing here can build.
  */
 export function buildRemedy(
-  { isLive, job, subject }: ISubjectModel,
+  { isLive, job, subject, report }: ISubjectModel,
   trans: TranslationBundle
 ): string | undefined {
   if (!isLive) {
@@ -86,7 +100,10 @@ export function buildRemedy(
   }
   return isActive(job) && job?.subject === subject
     ? trans.__('It appears here when the build is done.')
-    : trans.__('Build and time the variants, with the button in the sidebar.');
+    : whyAllFailed(report?.variants ?? [], trans) ||
+        trans.__(
+          'Build and time the variants, with the button in the sidebar.'
+        );
 }
 
 /**

@@ -468,6 +468,14 @@ describe('The Timings view', () => {
     expect(page.text()).toContain('No selected variant is built yet');
   });
 
+  it('says that all variants failed, instead of asking to build them', () => {
+    const failed = variantSummary('python', {}, { stage: 'failed' });
+    model.report = report('f', { variants: [failed] });
+    draw([eager(), full('python', { stage: 'failed' })]);
+    expect(page.text()).toContain('All variants failed: the Overview says why');
+    expect(page.text()).not.toMatch(/is built yet|Select a variant/);
+  });
+
   it('offers no breakdown where every call recompiles, and no empty verdict', () => {
     const always = timing({ recompiles: 'self.calls' });
     draw([eager(), full('cpp', { timing: always })]);
