@@ -10,7 +10,7 @@ import compilescope as cs
 import pytest
 import torch
 from compilescope.progress.progress import Cancelled, Monitor, Progress
-from compilescope.report import Report, VariantReport
+from compilescope.report import Problem, Report, VariantReport
 from compilescope.report.measurements.timings import CompileTime
 from compilescope.session.requests import study as request_study
 from compilescope.session.session import Session
@@ -174,6 +174,47 @@ def test_an_estimate_names_its_basis(monkeypatch: pytest.MonkeyPatch) -> None:
     report.ways = measured
     again = DeployProgress([whole, aot], report)
     assert again.step(whole, "cold")[0].endswith("; about 2 min left if as fast as last time")
+
+
+def test_an_estimate_on_an_executor_follows_the_pace_of_all_ways(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now_s = [100.0]
+    monkeypatch.setattr(progress_module, "time", SimpleNamespace(monotonic=lambda: now_s[0]))
+    by_name = {way.name: way for way in candidates.candidates(MODEL, CALL, {}, variant_of())}
+    names = (ways.EAGER, ways.WHOLE, ways.NO_GUARDS, ways.AOT, "C++ wrapper")
+    eager, whole, filtered, aot, cpp = measured = [by_name[name] for name in names]
+    deploy_progress = DeployProgress(measured, variant_of())
+    assert deploy_progress.several({}) == ("0 of 5 ways measured", 0)
+    # Two ways at a time.
+    now_s[0] += 10
+    eager.took_s = 10.0
+    deploy_progress.end(eager)
+    step, fraction = deploy_progress.several({ways.WHOLE: "shipped"})
+    assert step == "1 of 5 ways measured; torch.compile (process 2 of 3, as shipped)", (
+        "eager compiles nothing"
+    )
+    assert fraction == 1 / 5
+    now_s[0] += 20
+    whole.took_s = 30.0
+    deploy_progress.end(whole)
+    running = {ways.NO_GUARDS: "cached", ways.AOT: "cold"}
+    # 60 s of measuring took 30 s, and 70 s are left.
+    assert deploy_progress.several(running)[0].endswith(
+        "aot_compile (process 1 of 3, nothing cached); about 40 s left at the pace so far "
+        "(C++ wrapper may take longer)"
+    )
+    now_s[0] += 15
+    assert "about 20 s left" in deploy_progress.several(running)[0]
+    now_s[0] += 20
+    assert "left" not in deploy_progress.several(running)[0], "they have passed"
+    filtered.took_s, filtered.problem = 60.0, Problem(severity="error", what="It failed.")
+    deploy_progress.end(filtered)
+    # 100 s took 65 s, 60 s are left.
+    assert "about 40 s left" in deploy_progress.several({ways.AOT: "cold"})[0]
+    for way in (aot, cpp):
+        deploy_progress.end(way)
+    assert deploy_progress.several({}) == ("5 of 5 ways measured", 1)
 
 
 def test_only_what_compiles_as_much_as_the_first_call_has_a_lower_bound() -> None:
