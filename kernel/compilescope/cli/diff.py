@@ -91,6 +91,12 @@ def command(options: argparse.Namespace) -> int:
                 f"Give {files.FILE}, or a folder of reports.",
             )
     are_folders = _is_folder(options.before) or _is_folder(options.after)
+    for place in () if are_folders else (options.before, options.after):
+        if isinstance(place, Path) and place.is_dir() and not any(place.iterdir()):
+            raise CompilescopeError(
+                f"The folder {str(place)!r} is empty.",
+                remedy=f"Give a folder of reports (*{_REPORT}) or of logs of TORCH_TRACE.",
+            )
     if not are_folders and files.is_trace(options.before) and files.is_trace(options.after):
         return _of_traces(options)
     if options.output is not None:
@@ -163,6 +169,12 @@ def _of_folders(options: argparse.Namespace) -> int:
         for name, difference in result.reports.items()
         if not difference.variants and (difference.only_before or difference.only_after)
     }
+    if options.fail_on and not result.reports:
+        raise CompilescopeError(
+            "--fail-on compares nothing: the two folders have no report of the same name.",
+            f"Before: {', '.join(before) or 'none'}. After: {', '.join(after) or 'none'}.",
+            "Give two folders of reports of the same tests, or save the baseline again.",
+        )
     if options.fail_on and apart:
         raise CompilescopeError(
             f"--fail-on compares nothing of {', '.join(apart)}: the two reports have no variant "

@@ -20,6 +20,7 @@ _left: list[list[TieredGraph]] = []
 def add(context: Any, graph: TieredGraph) -> None:
     """Registers a graph; ``context`` identifies its call of ``torch.compile``."""
     with _lock:
+        _forget_dead()
         graphs = _others if context is None else _graphs.get(context)
         if graphs is None:
             graphs = _graphs[context] = []
@@ -47,13 +48,19 @@ def others(context: Any) -> list[list[TieredGraph]]:
 
 def _groups() -> list[list[TieredGraph]]:
     with _lock:
-        # A copy, as a context that is deleted meanwhile adds to the list.
-        for graphs in list(_left):
-            if not any(graph.is_alive for graph in graphs):
-                _left.remove(graphs)
+        _forget_dead()
         groups = [*_graphs.values(), *_left, _others]
     alive = [[graph for graph in graphs if graph.is_alive] for graphs in groups]
     return [graphs for graphs in alive if graphs]
+
+
+def _forget_dead() -> None:
+    """Drops graphs of contexts that are gone and that cannot be called; the lock is held."""
+    # A copy, as a context that is deleted meanwhile adds to the list.
+    for graphs in list(_left):
+        graphs[:] = [graph for graph in graphs if graph.is_alive]
+        if not graphs:
+            _left.remove(graphs)
 
 
 sources.append(lambda: [graph.report() for graph in every()])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import threading
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -245,6 +246,21 @@ def test_files_that_no_other_process_looks_for_go_with_their_graph(own_caches: P
     assert other.folder.exists()
     other.settle()
     assert not other.folder.exists()
+
+
+def test_graphs_of_results_that_are_gone_are_not_kept() -> None:
+    compiled = cs.tiered(subject)
+    compiled(X)
+    (number,) = (graph.number for graph in settled(compiled))
+    gone = weakref.ref(next(graph for graph in graphs.every() if graph.number == number))
+    del compiled
+    torch.compiler.reset()
+    gc.collect()
+    # Nobody asks for the tiers of this process.
+    cs.tiered(subject)(X)
+    gc.collect()
+    assert gone() is None
+    torch.compiler.reset()
 
 
 @pytest.mark.usefixtures("nothing_built")

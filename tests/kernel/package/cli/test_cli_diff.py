@@ -49,6 +49,27 @@ def test_reports_of_folders_without_a_common_variant_are_no_success(
     assert "--fail-on compares nothing of mlp" in written.err
 
 
+def test_folders_without_a_common_report_are_no_success(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    paths = [tmp_path / "before", tmp_path / "after"]
+    for path in paths:
+        path.mkdir()
+    texts = [str(path) for path in paths]
+    assert main(["diff", *texts]) == 2
+    assert f"The folder {texts[0]!r} is empty." in capsys.readouterr().err
+    report = cs.read_trace(PYTHON)
+    report.save(paths[0] / "old.compilescope.json")
+    for after in ("none", "new"):
+        assert main(["diff", *texts]) == 0
+        assert main(["diff", *texts, "--fail-on", "recompile"]) == 2
+        written = capsys.readouterr()
+        assert "only before: report old" in written.out
+        assert "--fail-on compares nothing: the two folders have no report" in written.err
+        assert f"Before: old. After: {after}." in written.err
+        report.save(paths[1] / "new.compilescope.json")
+
+
 def _clear(report: Report) -> None:
     for variant in report.variants:
         variant.timing, variant.accuracy = None, []
