@@ -43,7 +43,7 @@ class DeployProgress:
         self._seen: object = None
         """What `several` last saw."""
         self._expected_end: float | None = None
-        """When all ways will be measured, at the mean_s of those that `several` last saw."""
+        """When all ways will be measured, at the pace of those that `several` last saw."""
 
     def step(self, way: DeployWay, phase: Phase) -> tuple[str, float]:
         """The words for a process that begins, and the part of the study that is done by then."""
@@ -74,14 +74,14 @@ class DeployProgress:
         if seen != self._seen:
             # Between two changes the estimate counts down.
             self._seen = seen
-            rest = self._rest_at_mean_s(phases, now - self._several_began)
+            rest = self._rest_at_pace(phases, now - self._several_began)
             self._expected_end = None if rest is None else now + rest
         ended = f"{len(self._ended)} of {total} ways measured"
         running = ", ".join(f"{name} ({_within(name, phase)})" for name, phase in phases.items())
         left = ""
         if self._expected_end is not None:
             left = _left(
-                self._expected_end - now, f"at the mean_s so far{self._longer(self._left())}"
+                self._expected_end - now, f"at the pace so far{self._longer(self._left())}"
             )
         return "; ".join(filter(None, [ended, running, left])), len(self._ended) / total
 
@@ -95,7 +95,7 @@ class DeployProgress:
         """The ways that are not measured yet."""
         return [name for name in self._names if name not in self._ended]
 
-    def _rest_at_mean_s(self, phases: Mapping[str, Phase], all_s: float) -> float | None:
+    def _rest_at_pace(self, phases: Mapping[str, Phase], all_s: float) -> float | None:
         """How long the ways that are left will take (s); None if no compiled way has ended.
 
         How many ways run at a time is unknown, and ways on one machine take turns. What all ways
