@@ -54,6 +54,20 @@ BRANCH = Program(
     "for n in (4, 5, 12, 6):\n    compiled(torch.ones(n, 3))",
     "compiled = torch.compile(f, backend='eager', dynamic=True)",
 )
+DECODER = Program(
+    "class Net(nn.Module):\n"
+    "    def __init__(self):\n"
+    "        super().__init__()\n"
+    "        self.cache = None\n"
+    "    def forward(self, x):\n"
+    "        old = self.cache or (x[:0], x[:0])\n"
+    "        self.cache = tuple(torch.cat([each, x]) for each in old)\n"
+    "        return self.cache[0] + self.cache[1]\n"
+    "net = Net()\n"
+    "x = torch.ones(1, 3)",
+    "for _ in range(4):\n    compiled(x)",
+    "compiled = torch.compile(net, backend='eager')",
+)
 NORMAL = "One compilation for {} is normal; nothing to change."
 TRAINING = NORMAL.format("training and one for evaluation")
 
@@ -84,6 +98,20 @@ def test_a_compilation_for_each_kind_of_call_needs_no_change(
     (suggestion,) = suggestions_of(ran)
     assert suggestion.what.startswith(f"No change needed for {what}")
     assert (suggestion.why, suggestion.code, suggestion.gain) == (why, "", "")
+
+
+def test_a_cache_that_the_first_call_creates_and_each_call_extends_needs_no_change() -> None:
+    ran = run(DECODER.define, DECODER.compile, DECODER.calls)
+    assert ran.recompiles == 2
+    created, grown = suggestions_of(ran)
+    assert created.what == "No change needed for recompile 0/1 (self.cache: None → tuple)"
+    assert created.why == f"The calls differ in self.cache. {NORMAL.format('each kind of call')}"
+    assert grown.what == "No change needed for recompile 0/2 (self.cache[0].size(0): 1 → 2)"
+    assert grown.why == (
+        "torch compiles sizes of 0 and 1 separately. self.cache[0].size(0), self.cache[1].size(0) "
+        "are symbols in the new compilation, which serves larger sizes too without a recompile; "
+        "nothing to change."
+    )
 
 
 @pytest.mark.parametrize(

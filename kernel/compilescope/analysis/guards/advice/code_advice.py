@@ -17,7 +17,7 @@ from ....report import Advice, Failure, SourceLine
 from ....report.resumed import resumed_at
 from ..conditions import as_written
 from ..frames import Caller
-from ..reasons.expected_recompiles import normal_recompile, serves_later_sizes
+from ..reasons.expected_recompiles import normal_recompile, serves_larger_sizes, serves_later_sizes
 from ..reasons.other_changes import first_few, other_guards
 from ..reasons.recompile_words import describe
 from .advice_names import Names, names_of
@@ -126,7 +126,10 @@ def advise(
                 by_code.setdefault(advice.code or advice.what, advice)
     if not by_code and failures:
         _, failure = (fresh or failures)[0]
-        if normal := normal_recompile([failure, *others(failure)]):
+        normal = normal_recompile([failure, *others(failure)]) or serves_larger_sizes(
+            [each for _, each in fresh or failures], became, others
+        )
+        if normal:
             return [Advice(kind="normal", what=normal)]
         return [*insufficient.values(), run_in_eager()]
     return list(by_code.values())

@@ -19,6 +19,8 @@ _OF_GRADIENTS = re.compile(r"Autograd\w*|Autocast\w*|ADInplaceOrView|no others")
 """Dispatch keys that a tensor has or not as gradients, autocast or inference mode are on."""
 _RANGE = re.compile(r"\d+ to \d+|at (?:least|most) \d+|not \d+")
 _AT_LEAST_TWO = "at least 2"
+_OF_STATE = re.compile(r"L\['self'\]|G\[")
+"""A value that outlives a call: of the module itself, or a global one."""
 _FLAGS = {"True", "False"}
 _GLOBAL_FLAGS = {
     "torch_function",
@@ -72,8 +74,9 @@ def _with_flags(failure: Failure) -> Failure:
 def normal_recompile(changes: Sequence[Failure]) -> str:
     """Return a sentence if a recompile is normal: each kind of call has a compilation.
 
-    Training and evaluation differ in a few global modes and flags; a flag has two values, and a
-    size that the code branches on has a range for each branch.
+    Training and evaluation differ in a few global modes and flags; a flag has two values, a value
+    may be None, as a cache is before the first call, and a size that the code branches on has a
+    range for each branch.
 
     Parameters
     ----------
@@ -85,23 +88,26 @@ def normal_recompile(changes: Sequence[Failure]) -> str:
     modes: list[str] = []
     flags: list[str] = []
     branches: list[str] = []
+    optional: list[str] = []
     for change in changes:
         if of_change := _modes(change):
             modes += of_change
         elif {change.old, change.new} == _FLAGS:
             flags.append(describe(change).subject)
+        elif "None" in (change.old, change.new):
+            optional.append(describe(change).subject)
         elif change.kind == "size" and _RANGE.fullmatch(change.old) and not _is_single(change):
             branches.append(describe(change).subject)
         else:
             return ""
-    names = list(dict.fromkeys([*modes, *flags, *branches]))
+    names = list(dict.fromkeys([*modes, *flags, *branches, *optional]))
     if not names:
         return ""
-    if branches and not (modes or flags):
+    if branches and not (modes or flags or optional):
         return f"The code branches on {first_few(names)}. {_normal('for each branch')}"
-    if modes and not branches:
+    if modes and not (branches or optional):
         which = "for training and one for evaluation"
-    elif len(flags) == 1 and not modes and not branches:
+    elif len(flags) == 1 and not (modes or branches or optional):
         which = "for each of its two values"
     else:
         which = "for each kind of call"
@@ -127,18 +133,55 @@ def serves_later_sizes(
     others
         What else changed since the compilation of a failed guard.
     """
-    changes = [change for failure in failures for change in (failure, *others(failure))]
-    is_dynamic = all(
+    changes = _changes(failures, others)
+    if not _are_dynamic(changes, became) or guarded_value(failures[0]) not in recurring:
+        return ""
+    return _served(changes, "later")
+
+
+def serves_larger_sizes(
+    failures: Sequence[Failure],
+    became: Sequence[str],
+    others: Callable[[Failure], Sequence[Failure]],
+) -> str:
+    """Return a sentence if state grew from a size of 0 or 1, and the compilation is dynamic in it.
+
+    That is normal for what a module keeps and each call extends, such as the cache of a decoder.
+
+    Parameters
+    ----------
+    failures, became, others
+        As for `serves_later_sizes`.
+    """
+    changes = _changes(failures, others)
+    is_grown = all(
+        change.old in ("0", "1") and _OF_STATE.match(change.source) for change in changes
+    )
+    if not is_grown or not _are_dynamic(changes, became):
+        return ""
+    return f"torch compiles sizes of 0 and 1 separately. {_served(changes, 'larger')}"
+
+
+def _changes(
+    failures: Sequence[Failure], others: Callable[[Failure], Sequence[Failure]]
+) -> list[Failure]:
+    return [change for failure in failures for change in (failure, *others(failure))]
+
+
+def _are_dynamic(changes: Sequence[Failure], became: Sequence[str]) -> bool:
+    """Whether all that changed are sizes that became symbols."""
+    return bool(changes) and all(
         change.kind == "size" and f"{change.source}.size()[{change.dimension}]" in became
         for change in changes
     )
-    if not changes or not is_dynamic or guarded_value(failures[0]) not in recurring:
-        return ""
+
+
+def _served(changes: Sequence[Failure], which: str) -> str:
     names = list(dict.fromkeys(describe(change).subject for change in changes))
     are = "is a symbol" if len(names) == 1 else "are symbols"
     return (
-        f"{first_few(names)} {are} in the new compilation, which serves later sizes too without a "
-        "recompile; nothing to change."
+        f"{first_few(names)} {are} in the new compilation, which serves {which} sizes too without "
+        "a recompile; nothing to change."
     )
 
 
