@@ -202,6 +202,13 @@ def _is_pythons(where: SourceLine | None) -> bool:
     return where is not None and _PYTHON.search(where.file) is not None
 
 
+def _in_library(where: SourceLine | None) -> str:
+    """What to do about a break in torch or in Python's library; empty elsewhere."""
+    if is_torchs(where):
+        return _IN_TORCH
+    return _IN_PYTHON if _is_pythons(where) else ""
+
+
 def advice_on(graph_break: Break) -> str:
     """What ends a break: torch's first hint, or what applies in its place; empty without one.
 
@@ -211,17 +218,15 @@ def advice_on(graph_break: Break) -> str:
     if without_output(graph_break.where):
         return _on_output(graph_break)
     hint = next((hint for hint in graph_break.hints if not hint.startswith(_EARLIER)), "")
+    where = graph_break.where
     if not hint:
-        return ""
+        return _in_library(where)
     if calls_backward(graph_break):
         return OUTSIDE
     if is_by_design(graph_break):
         return BY_DESIGN
-    where = graph_break.where
-    if is_torchs(where) and not _SETTING.search(hint):
-        return _IN_TORCH
-    if _is_pythons(where) and not _SETTING.search(hint):
-        return _IN_PYTHON
+    if (in_library := _in_library(where)) and not _SETTING.search(hint):
+        return in_library
     for beginning, applicable in _APPLICABLE.items():
         if hint.startswith(beginning):
             return applicable

@@ -347,6 +347,7 @@ def test_the_rest_of_a_function_that_torch_cannot_resume_is_left_to_eager() -> N
     ]
     (why,) = [item.why for item in report.overview.suggestions if item.view == "breaks"]
     assert why.startswith("Because of the break, the rest of in_context runs in eager; only")
+    assert not [item for item in report.overview.suggestions if "`the rest" in item.what]
 
 
 def test_a_frame_left_to_eager_is_named_beside_the_function_that_breaks() -> None:

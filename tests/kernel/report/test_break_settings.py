@@ -1,10 +1,12 @@
-"""Graph breaks at which the setting that torch's hint names does harm."""
+"""Graph breaks at which torch's hint does harm, or is missing."""
 
 from __future__ import annotations
 
 import pytest
-from compilescope.report import Break, SourceLine
+from compilescope.report import Break, DistinctBreak, SourceLine
 from compilescope.report.break_advice import advice_lines, setting_of
+
+from .overview_reports import make_report, suggestion_of
 
 
 def break_at(line: str, setting: str) -> Break:
@@ -48,3 +50,16 @@ def test_numbers_that_may_be_indices_come_with_a_warning(line: str, may_index: b
     assert advice.endswith("an index of two such numbers, as in x[i, j], raises an error.") == (
         may_index
     )
+
+
+def test_without_a_hint_the_suggestion_is_torchs_explanation() -> None:
+    report = make_report(eager=60.0, python=40.0)
+    where = SourceLine(file="/home/me/train.py", line=3, function="step", code="    x.t_()")
+    explanation = "Getting an inplace view on\na graph input is not supported."
+    cause = Break(reason="Unsupported function call", explanation=explanation, where=where)
+    report.variant("python").breaks = [DistinctBreak(cause=cause, eager=["x.t_()"])]
+    item = suggestion_of(report, "Fix the graph break")
+    assert item.why == "Getting an inplace view on a graph input is not supported."
+    cause.where = SourceLine(file="/venv/lib/python3.12/site-packages/torch/nn/a.py", line=3)
+    item = suggestion_of(report, "Fix the graph break")
+    assert item.why.startswith("The break is in torch's own code")

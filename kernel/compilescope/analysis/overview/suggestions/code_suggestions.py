@@ -219,8 +219,9 @@ def against_breaks(variant: VariantReport, report: Report) -> Iterator[Ranked]:
         which = f"{len(others) + 1} graph breaks" if others else "graph break"
         caller = _caller(graph_break)
         what = f"Fix the {which}{at_place(caller or where, report)}"
+        skipped = _skipped(graph_break, variant)
         # In a function that was inlined, what runs in eager is the call of it: another line.
-        is_other = len(graph_break.cause.stack) > 1 or wrapped_step(graph_break.cause)
+        is_other = skipped or len(graph_break.cause.stack) > 1 or wrapped_step(graph_break.cause)
         line = where.code.strip() if is_other and where is not None else ""
         if where is not None and _CALL_ITSELF.search(where.file):
             what = "Fix the graph break at the call itself"
@@ -228,14 +229,15 @@ def against_breaks(variant: VariantReport, report: Report) -> Iterator[Ranked]:
             what += f": `{caller.code.strip().rstrip(':')}`{_torchs_function(graph_break)}"
         elif line or graph_break.eager:
             what += f": `{(line or graph_break.eager[0]).rstrip(':')}`"
-        reason = "; ".join(graph_break.cause.reason.splitlines())
+        cause = graph_break.cause
+        reason = " ".join(cause.explanation.split()) or "; ".join(cause.reason.splitlines())
         wasted_us = sum(each.wasted_us or 0.0 for each in (graph_break, *others))
-        code, paste = code_against(graph_break.cause, has_backward=has_backward)
+        code, paste = code_against(cause, has_backward=has_backward)
         yield Ranked(
             _promise(wasted_us / 1e6),
             Suggestion(
                 what=what,
-                why=_skipped(graph_break, variant) + (advice_on(graph_break.cause) or reason),
+                why=skipped + (advice_on(cause) or reason),
                 # The lost fusion and the further guards of each call are not measured.
                 gain=f"wastes {compile_time(wasted_us / 1e6)}" if wasted_us else "not measured",
                 basis="estimated" if wasted_us else "unknown",
