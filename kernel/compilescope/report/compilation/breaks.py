@@ -30,4 +30,4 @@ class Break(Struct):
     resumed: str = ""
     """The compile id of the code after the break."""
     eager: str = ""
-    """The code that runs in eager because of it: ``print(…)``, or the whole frame."""
+    """The code that runs in eager because of it: ``print(…)``, the whole frame, or its rest."""
