@@ -247,7 +247,6 @@ export function conformCompilation(value: unknown): void {
   o.counts = field(o.counts, 'counts', mappingOfNumber, emptyMap);
   o.torch_id = text(o.torch_id, 'torch_id', '');
   o.cell_number = field(o.cell_number, 'cell_number', nullableNumber, none);
-  o.cell_file = text(o.cell_file, 'cell_file', '');
   o.decisions = field(o.decisions, 'decisions', listOfDecision, emptyList);
   o.steps = field(o.steps, 'steps', listOfSteps, emptyList);
   o.routes = field(o.routes, 'routes', listOfRoute, emptyList);
@@ -283,13 +282,13 @@ export function conformCompilationChange(value: unknown): void {
 export function conformCompilationLine(value: unknown): void {
   const o = record(value);
   o.id = text(o.id, 'id');
-  o.process = text(o.process, 'process');
   o.frame = field(o.frame, 'frame', nullableSourceLine, none);
   o.started_s = field(o.started_s, 'started_s', nullableNumber, none);
   o.duration_s = field(o.duration_s, 'duration_s', nullableNumber, none);
   o.recompile = text(o.recompile, 'recompile', '');
-  o.graph_breaks = number(o.graph_breaks, 'graph_breaks', 0);
   o.outcome = text(o.outcome, 'outcome', 'compiled');
+  o.process = text(o.process, 'process');
+  o.graph_breaks = number(o.graph_breaks, 'graph_breaks', 0);
   o.caches = field(o.caches, 'caches', mappingOfText, emptyMap);
   o.nodes = field(o.nodes, 'nodes', nullableNumber, none);
 }

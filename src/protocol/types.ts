@@ -765,7 +765,6 @@ export interface Compilation {
   counts: Record<string, number>;
   torch_id: string;
   cell_number: number | null;
-  cell_file: string;
   decisions: Decision[];
   steps: Steps[];
   routes: Route[];
@@ -806,13 +805,13 @@ export interface CompilationChange {
  */
 export interface CompilationLine {
   id: string;
-  process: string;
   frame: SourceLine | null;
   started_s: number | null;
   duration_s: number | null;
   recompile: string;
-  graph_breaks: number;
   outcome: 'compiled' | 'eager' | 'failed';
+  process: string;
+  graph_breaks: number;
   caches: Record<string, string>;
   nodes: number | null;
 }
@@ -3192,13 +3191,13 @@ export interface WatchState {
 export interface WatchedCompilation {
   id: string;
   frame: SourceLine | null;
-  name: string;
   started_s: number | null;
   duration_s: number | null;
-  breaks: number;
   recompile: string;
-  failed: string;
   outcome: 'compiled' | 'eager' | 'failed';
+  name: string;
+  breaks: number;
+  failed: string;
   outcome_words: string;
   cell: string | null;
   cell_number: number | null;

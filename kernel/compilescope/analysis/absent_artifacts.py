@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from ..capture.records import NO_COMPILE_ID, Record
 from ..report import COMPILATION_PARTS, STAGES, Compilation
+from ..torch_api.trace.record_names import CHROMIUM_EVENT, COMPILATION_METRICS
 from .problems.failed_records import failed
 
 NOTHING = "Dynamo put no operation of this frame into a graph"
@@ -99,7 +100,7 @@ def _failure(records: Sequence[Record]) -> str:
 
 def _nothing(records: Sequence[Record]) -> str:
     for record in records:
-        if record.event == "compilation_metrics":
+        if record.event == COMPILATION_METRICS:
             detail = record.metadata.get(record.event)
             if isinstance(detail, dict) and (reason := detail.get("fail_reason")):
                 kind = str(detail.get("fail_type") or "").rpartition(".")[2]
@@ -110,4 +111,4 @@ def _nothing(records: Sequence[Record]) -> str:
 
 
 def _is_timing(record: Record) -> bool:
-    return record.event == "chromium_event"
+    return record.event == CHROMIUM_EVENT

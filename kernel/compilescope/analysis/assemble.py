@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from ..capture.records import Record
 from ..report import CacheEvent, Compilation, Node, SourceLine
+from ..torch_api.trace.record_names import CHROMIUM_EVENT, DYNAMO_GRAPH, GUARDS, RECOMPILE_REASONS
 from .absent_artifacts import explain, uncached
 from .generated_code import Generated, generate
 from .graphs.decompositions import find_decompositions
@@ -138,7 +139,7 @@ def _compilation(
     same_graphs: Compilation | None,
 ) -> Compilation:
     compilation = Compilation(id=compile_id, frame=frame)
-    attempt = max((r.attempt for r in records if r.event != "chromium_event"), default=0)
+    attempt = max((r.attempt for r in records if r.event != CHROMIUM_EVENT), default=0)
     compilation.attempt = attempt
     final = _final(records, attempt)
     if same_graphs is not None:
@@ -189,7 +190,7 @@ def _compilation(
     compilation.outcome = outcome_of(records)
     with parts.analyzing("recompile"):
         for record in records:
-            if record.name == "recompile_reasons" and record.payload:
+            if record.name == RECOMPILE_REASONS and record.payload:
                 compilation.recompile = parse_recompile(record.payload, known_files)
     compilation.cache = _caches(records)
     compilation.absent.update(explain(compilation, records))
@@ -203,7 +204,7 @@ def _add_guards(
     files: Sequence[str],
     memory: GuardMemory,
 ) -> None:
-    guards = [r for r in records if r.event == "dynamo_cpp_guards_str" and r.payload]
+    guards = [r for r in records if r.event == GUARDS and r.payload]
     if not guards:
         return
     text = guards[-1].payload or ""
@@ -225,7 +226,7 @@ def _final(records: Sequence[Record], attempt: int) -> Sequence[Record]:
     compiled at its first call, and code that is generated from a capture, begin at 0 again.
     """
     for index in range(len(records) - 1, -1, -1):
-        if records[index].event == "dynamo_output_graph":
+        if records[index].event == DYNAMO_GRAPH:
             if records[index].attempt == attempt:
                 return records[index:]
             break

@@ -9,15 +9,22 @@ import msgspec
 
 from ..capture.records import Record
 from ..report import Compilation, Language, RawEvent
-from ..torch_api.trace.artifact_names import GUARDS
+from ..torch_api.trace.record_names import (
+    CHROMIUM_EVENT,
+    DYNAMO_START,
+    GRAPH_BREAK_REASON,
+    GUARDS,
+    OUTPUT_CODE,
+    RECOMPILE_REASONS,
+)
 from .graphs.stages import STAGE_OF
 
 _READ = {
     "str",
-    "chromium_event",
-    "dynamo_start",
-    "dynamo_graph_break_reason",
-    "recompile_reasons",
+    CHROMIUM_EVENT,
+    DYNAMO_START,
+    GRAPH_BREAK_REASON,
+    RECOMPILE_REASONS,
     "triton_kernel_info",
     "inductor_provenance_tracking_node_mappings",
 }
@@ -28,7 +35,6 @@ _GRAPHS = {
     "inductor_post_grad_graph",
     "after_post_grad_graph",
 }
-_CODE = "inductor_output_code"
 _PYTHON = ("graph", "code", "runnable", "exported_program", "export")
 
 
@@ -49,7 +55,7 @@ def unread(
     shown = {graph.text for graph in compilation.graphs.values()}
     if compilation.code.aot is not None:
         shown.add(compilation.code.aot)
-    read = {id(record) for record in final if record.name == _CODE}
+    read = {id(record) for record in final if record.name == OUTPUT_CODE}
     guards = [record for record in records if record.name == GUARDS and record.payload]
     read |= {id(record) for record in guards[-1:]}
     events: dict[str, RawEvent] = {}

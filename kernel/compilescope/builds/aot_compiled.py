@@ -21,6 +21,7 @@ from ..torch_api.failures import failures
 from ..torch_api.process.devices import settle
 from ..torch_api.trace.aot_compiled import AotCompiled, events
 from ..torch_api.trace.compiled_callable import place_of
+from ..torch_api.trace.record_names import DYNAMO_START
 from .build import Built
 from .comparison.call_result import outcome_of
 from .subject_error import CALL_ERRORS
@@ -63,7 +64,7 @@ def compilations_of(compiled: AotCompiled, variant: str) -> list[Compilation]:
     records = []
     for number, function in enumerate(compiled.functions):
         began: dict[str, Any] = {} if place is None else {"compiled": place}
-        records.append(_record("dynamo_start", number, detail=began))
+        records.append(_record(DYNAMO_START, number, detail=began))
         records += [_record(event, number, text) for event, text in events(function)]
     compilations = assemble(records, variant=variant, files=loaded_files())
     for compilation in compilations:

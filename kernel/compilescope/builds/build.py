@@ -43,6 +43,7 @@ from ..torch_api.process import caches
 from ..torch_api.process.devices import settle
 from ..torch_api.trace.artifact_names import KERNEL_LOAD
 from ..torch_api.trace.graphs import collecting
+from ..torch_api.trace.record_names import OUTPUT_CODE
 from ..torch_api.trace.spans import timed
 from .comparison.call_result import Outcome, outcome_of
 from .cuda_graph_counts import predict_outcome
@@ -50,7 +51,7 @@ from .requested_effective import effects_of
 from .sources import PASSES
 from .subject_error import CALL_ERRORS
 
-_STEPS = {**PASSES, "inductor_output_code": "compiling"}
+_STEPS = {**PASSES, OUTPUT_CODE: "compiling"}
 """Event that torch traces → what begins with it."""
 
 

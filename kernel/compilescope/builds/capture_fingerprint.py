@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import re
 
+from ..torch_api.trace.record_names import DYNAMO_GRAPH, GUARDS
 from .capture_graphs import Captured
 
-_COMPARED = ("dynamo_output_graph", "dynamo_cpp_guards_str", "dynamo_guards")
+_COMPARED = (DYNAMO_GRAPH, GUARDS, "dynamo_guards")
 """The events whose text says what was captured: the graph with its sizes, and the guards."""
 
 _ID = re.compile(r"(___check_(?:obj|type)_id\(.*?, )\d{5,}\b")

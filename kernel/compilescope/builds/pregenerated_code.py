@@ -174,12 +174,6 @@ def limit(megabytes: float) -> None:
         _make_room()
 
 
-def kept_bytes() -> int:
-    """The packed size of what is kept now."""
-    with _lock:
-        return sum(packed.size for _, packed, _ in _entries())
-
-
 def _make_room() -> None:
     entries = sorted(_entries(), key=lambda entry: entry[1].number)
     size = sum(packed.size for _, packed, _ in entries)

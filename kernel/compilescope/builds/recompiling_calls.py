@@ -25,6 +25,7 @@ from ..report import RecompileCause, Timing
 from ..report.variant import Variant
 from ..torch_api.dynamo.compile_variant import GUARD_FILTER, compile_callable, given_by
 from ..torch_api.dynamo.process_state import begin
+from ..torch_api.trace.record_names import RECOMPILE_REASONS
 from .comparison.call_result import outcome_of
 from .subject_error import CALL_ERRORS
 
@@ -124,7 +125,7 @@ def recompiling_calls(
 def _value(records: Sequence[Record]) -> str:
     """What the first guard that failed looks at, as the code writes it: ``self.calls``."""
     for record in records:
-        if record.name == "recompile_reasons" and record.payload:
+        if record.name == RECOMPILE_REASONS and record.payload:
             recompile = parse_recompile(record.payload)
             for reason in recompile.reasons:
                 guard = reason.removeprefix(f"{recompile.previous}: ").partition("  #")[0].strip()

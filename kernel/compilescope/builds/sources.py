@@ -34,6 +34,7 @@ from ..torch_api.inductor.inductor_warnings import collecting_warnings
 from ..torch_api.inductor.wrappers.other_wrapper import ADDED, RENEWED, OtherWrapper, may_share
 from ..torch_api.trace.graphs import collecting
 from ..torch_api.trace.log_compile_ids import shown
+from ..torch_api.trace.record_names import OUTPUT_CODE
 from .capture_graphs import Captured
 from .cuda_graph_counts import predict_outcome
 from .pregenerated_code import Generated, is_on, key_of_settings
@@ -54,7 +55,7 @@ PASSES = {
     "inductor_post_grad_graph": "lowering and fusing",
 }
 """Event that torch traces → what begins with it, on the way to the code."""
-_STEPS = {**PASSES, "inductor_output_code": "reading the wrapper"}
+_STEPS = {**PASSES, OUTPUT_CODE: "reading the wrapper"}
 
 
 generated_for: set[str] = set()

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from ..report.problem import Problem
+from ..torch_api.trace.record_names import CHROMIUM_EVENT
 from .decompress import unpack
 from .logged_values import logged_count
 from .record_heads import Block, checksum_of, without_tabs
@@ -347,7 +348,7 @@ def clock_shift(records: Iterable[Record]) -> float:
     The lines name neither the year nor the time zone; timing events carry seconds since the epoch.
     """
     for record in records:
-        if record.event != "chromium_event" or not record.payload:
+        if record.event != CHROMIUM_EVENT or not record.payload:
             continue
         try:
             true = float(msgspec.json.decode(record.payload)["ts"]) / 1e6

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import msgspec
 
 from ..torch_api.trace.numbering import Numbering
+from ..torch_api.trace.record_names import CHROMIUM_EVENT, RECOMPILE_REASONS
 from .logged_values import decoded
 from .records import Record
 
@@ -45,7 +46,7 @@ def without_autograd(record: Record) -> Record:
     torch writes ``!0/2/1`` into spans for the compilation 2/1 within compiled autograd's first one.
     """
     payload = record.payload
-    if record.event != "chromium_event" or payload is None or '"compile_id": "!' not in payload:
+    if record.event != CHROMIUM_EVENT or payload is None or '"compile_id": "!' not in payload:
         return record
     return msgspec.structs.replace(record, payload=_OF_AUTOGRAD.sub(r"\1\2", payload))
 
@@ -59,9 +60,9 @@ def renamed(record: Record, ids: dict[str, str]) -> Record:
     Other ids stay: in a damaged trace, heads are parsed more strictly than records.
     """
     payload = record.payload
-    if record.event == "chromium_event" and payload is not None:
+    if record.event == CHROMIUM_EVENT and payload is not None:
         payload = _renamed_span(payload, ids)
-    if record.name == "recompile_reasons" and payload is not None:
+    if record.name == RECOMPILE_REASONS and payload is not None:
         payload = _ID.sub(lambda match: ids.get(match.group(), match.group()), payload)
     if record.compile_id is None:
         return msgspec.structs.replace(record, payload=payload)

@@ -14,13 +14,20 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..report import Node
+from ..torch_api.trace.record_names import (
+    BACKWARD_METRICS,
+    CHROMIUM_EVENT,
+    COMPILATION_METRICS,
+    DYNAMO_START,
+    RECOMPILE_REASONS,
+)
 from ..torch_api.trace.trace import Event, with_names
 from .live import record_of
 from .records import Record
 from .renumber import renamed, without_autograd
 
 _OWNER = re.compile(r'"compile_id": "(\d+/\d+)"')
-BEGINNINGS = ("dynamo_start", "recompile_reasons", "compilation_metrics")
+BEGINNINGS = (DYNAMO_START, RECOMPILE_REASONS, COMPILATION_METRICS)
 """Records that torch logs on the thread, and below the call, that a compilation is for."""
 _SETTLED_S = 1.0
 
@@ -131,13 +138,13 @@ class Stream:
         if torch_id is None:
             if record.event == "str":
                 self.shared.append(record)
-            elif record.event == "chromium_event":
+            elif record.event == CHROMIUM_EVENT:
                 self.loose.append(record)
             return
         group = self._find(torch_id)
         begins = record.name in BEGINNINGS and not (record.attempt and not origin)
         if group is not None and group.done:
-            if record.event == "chromium_event":
+            if record.event == CHROMIUM_EVENT:
                 if group.ended:
                     self._undecided.setdefault(torch_id, []).append(record)
                 else:
@@ -189,16 +196,16 @@ class Stream:
     def _append(self, group: Group, record: Record) -> None:
         group.last_s = record.time_s
         if group.id not in self.groups:
-            if record.event != "chromium_event" and "runtime" not in record.name:
+            if record.event != CHROMIUM_EVENT and "runtime" not in record.name:
                 self.late += 1
             return
         name = record.name
         group.started |= _starts(record)
         # For a compilation from before the watch only the backward may arrive.
-        late = name == "bwd_compilation_metrics" and not group.started
-        group.done |= name == "compilation_metrics" or late
+        late = name == BACKWARD_METRICS and not group.started
+        group.done |= name == COMPILATION_METRICS or late
         group.training |= name in ("aot_forward_graph", "aot_joint_graph")
-        group.backward |= name == "bwd_compilation_metrics"
+        group.backward |= name == BACKWARD_METRICS
         group.ended |= late or (group.done and _closes(record))
         group.fresh = True
         group.size += len(record.payload or "") + 500
@@ -229,12 +236,12 @@ def name_of(metadata: dict[str, Any]) -> str:
 
 
 def _owner(record: Record) -> str | None:
-    match = _OWNER.search(record.payload or "") if record.event == "chromium_event" else None
+    match = _OWNER.search(record.payload or "") if record.event == CHROMIUM_EVENT else None
     return match.group(1) if match else None
 
 
 def _starts(record: Record) -> bool:
-    return record.event == "dynamo_start" and not record.attempt
+    return record.event == DYNAMO_START and not record.attempt
 
 
 def _numbers(torch_id: str) -> tuple[int, int]:
@@ -245,10 +252,10 @@ def _numbers(torch_id: str) -> tuple[int, int]:
 def _opens(record: Record) -> bool:
     """Whether it begins Dynamo's outermost span."""
     text = record.payload or ""
-    return record.event == "chromium_event" and '"name": "dynamo"' in text and '"ph": "B"' in text
+    return record.event == CHROMIUM_EVENT and '"name": "dynamo"' in text and '"ph": "B"' in text
 
 
 def _closes(record: Record) -> bool:
     """Whether it ends Dynamo's outermost span."""
     text = record.payload or ""
-    return record.event == "chromium_event" and '"name": "dynamo"' in text and '"ph": "E"' in text
+    return record.event == CHROMIUM_EVENT and '"name": "dynamo"' in text and '"ph": "E"' in text

@@ -9,13 +9,13 @@ import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from ..analysis.problems.failed_records import BACKWARD_METRICS
 from ..readers.lazy_trace import ProcessLog, Trace
 from ..readers.log_files import is_log, is_of_rank
 from ..readers.outlines import Events
 from ..readers.trace_summary import backward_line, compilation_lines
 from ..report.errors import CompilescopeError
 from ..report.subjects.traces import BackwardLine, CompilationLine
+from ..torch_api.trace.record_names import BACKWARD_METRICS
 from . import files, trace_text
 from .terminal import Paint
 

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 
 from ..capture.logged_values import decoded
 from ..report import Problem
+from ..torch_api.trace.record_names import OUTPUT_CODE
 from .lazy_trace import ProcessLog
 from .outlines import Events, Text
 
 SCHEDULE = "inductor_collective_schedule"
-_CODE = "inductor_output_code"
 _CALL = re.compile(
     r"(?m)^(?!\s*(?:#|//)).*?(?:"
     # The Python wrapper's.
@@ -81,7 +81,7 @@ def _pairs(events: Events) -> Iterator[tuple[Text, Text]]:
     """
     code: Text | None = None
     for text in events.texts:
-        if text.name == _CODE:
+        if text.name == OUTPUT_CODE:
             code = text
         elif text.name == SCHEDULE and code is not None:
             yield text, code

@@ -16,6 +16,7 @@ from ..measure.garbage_collection import gc_disabled
 from ..report import Compilation, DistinctBreak, Problem, Report, Subject, VariantReport
 from ..report.errors import CompilescopeError
 from ..report.variant import Variant
+from ..torch_api.trace.record_names import GUARDS
 from .log_files import (
     Origin,
     common_path,
@@ -164,7 +165,7 @@ class ProcessLog:
         return VariantReport(
             name=self.name,
             requested=Variant(),
-            stage=stage_of(problems, has_results="dynamo_cpp_guards_str" in texts),
+            stage=stage_of(problems, has_results=GUARDS in texts),
             compilations=compilations,
             problems=problems,
             breaks=_distinct(compilations),

@@ -18,18 +18,28 @@ from ..capture.records import NO_COMPILE_ID, Record
 from ..capture.renumber import renamed
 from ..measure.garbage_collection import gc_disabled
 from ..report import Compilation, Problem
+from ..torch_api.trace.record_names import (
+    CHROMIUM_EVENT,
+    COMPILATION_METRICS,
+    CREATE_SYMBOL,
+    DYNAMO_START,
+    GUARDS,
+    RECOMPILE_REASONS,
+)
 from .unique_compile_ids import UniqueCompileIds, with_id
 
 _MAX_CACHED = 32
 """How many compilations are kept assembled."""
-_SPAN = b"chromium_event"
+_SPAN = CHROMIUM_EVENT.encode()
+_START = DYNAMO_START.encode()
+_REASONS = RECOMPILE_REASONS.encode()
 _EARLIER = {
-    b"dynamo_start",
-    b"dynamo_cpp_guards_str",
-    b"create_symbol",
+    _START,
+    GUARDS.encode(),
+    CREATE_SYMBOL.encode(),
     b"symbolic_shape_specialization",
-    b"recompile_reasons",
-    b"compilation_metrics",
+    _REASONS,
+    COMPILATION_METRICS.encode(),
 }
 """The records of the frame's earlier compilations that a recompile's report needs."""
 
@@ -179,7 +189,7 @@ class Offsets:
                 torch_id = known_id(head.compiled_autograd_id, head.frame_id, head.frame_compile_id)
             except (msgspec.DecodeError, ValueError, RecursionError):
                 continue  # damage, which `Outlines` counts
-            if event == b"dynamo_start" and torch_id is not None and not head.attempt:
+            if event == _START and torch_id is not None and not head.attempt:
                 self._start(number, torch_id)
             if torch_id is not None:
                 shown_id = self._unique_ids.name(torch_id)
@@ -259,7 +269,7 @@ class Offsets:
         numbers.update(
             file_name.record for file_name in self._interned if begin <= file_name.record < end
         )
-        if any(self._name_of(number) == b"recompile_reasons" for number in record_numbers):
+        if any(self._name_of(number) == _REASONS for number in record_numbers):
             frame = shown_id.rpartition("/")[0]
             for other, records in self._records.items():
                 if other.rpartition("/")[0] == frame and begin <= records[0] < record_numbers[0]:

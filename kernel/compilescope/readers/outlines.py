@@ -11,12 +11,7 @@ import msgspec
 
 from ..analysis.guards.frames import files_of, first_of_frame, frame_of
 from ..analysis.packages.trace_header import environment_of
-from ..analysis.problems.failed_records import (
-    FAKE_KERNELS,
-    METRICS,
-    outcome_of,
-    reports_failure,
-)
+from ..analysis.problems.failed_records import FAKE_KERNELS, outcome_of, reports_failure
 from ..capture.logged_values import compile_time_s, finite, logged_count
 from ..capture.parse_log import (
     DamagedLines,
@@ -31,7 +26,18 @@ from ..capture.parse_log import (
 from ..capture.record_heads import ARTIFACT_NAME, FEW_HEADS, Block, Blocks, Head, decode_head
 from ..capture.records import NO_COMPILE_ID, Record
 from ..report import Break, Compilation, Environment, Guard, Problem, SourceLine
-from ..torch_api.trace.artifact_names import GUARDS
+from ..torch_api.trace.record_names import (
+    BACKWARD_METRICS,
+    COMPILATION_METRICS,
+    CREATE_SYMBOL,
+    DYNAMO_ERROR,
+    DYNAMO_GRAPH,
+    DYNAMO_START,
+    GRAPH_BREAK_REASON,
+    GUARDS,
+    METRICS,
+    RECOMPILE_REASONS,
+)
 from .unique_compile_ids import UniqueCompileIds
 
 REDUCED = (
@@ -45,15 +51,16 @@ _CACHE = re.compile(r".+_cache_(?:hit|miss|bypass)$")
 _OUTLINED = {
     *METRICS,
     *FAKE_KERNELS,
-    "dynamo_start",
-    "recompile_reasons",
-    "dynamo_graph_break_reason",
-    "dynamo_error",
+    DYNAMO_START,
+    RECOMPILE_REASONS,
+    GRAPH_BREAK_REASON,
+    DYNAMO_ERROR,
 }
 """The records that an outline is made of, besides those of caches."""
 _BEGIN_INDUCTOR = {"fx_graph_runnable", "before_post_grad_graph"}
 """The first records of Inductor. After those of a forward they are a backward's."""
 _OF_PROCESS = {"torch_version", "fx_graph_runnable"}
+_START = DYNAMO_START.encode()
 _METRICS = {name.encode() for name in METRICS}
 
 
@@ -75,7 +82,7 @@ def _kind(event: bytes, artifact: bytes) -> _Kind:
         name=name,
         is_outlined=name in _OUTLINED or _CACHE.match(name) is not None,
         of_process=name in METRICS or name in _OF_PROCESS,
-        of_recompile=name == "create_symbol",
+        of_recompile=name == CREATE_SYMBOL,
         # The details of a cache hit or miss take megabytes: they are read with the compilation.
         has_text=not name.endswith(("_cache_hit", "_cache_miss")),
     )
@@ -167,7 +174,7 @@ class Events(msgspec.Struct):
         from .new_values import guards_of_failed, need_guards  # recompiles are few
 
         self.names.add(GUARDS)
-        logged = [record.payload for record in self.records if record.name == "recompile_reasons"]
+        logged = [record.payload for record in self.records if record.name == RECOMPILE_REASONS]
         reasons = [text for text in logged if text]
         self.guards = guards_of_failed(read(), reasons) if need_guards(reasons) else []
 
@@ -176,9 +183,9 @@ class Events(msgspec.Struct):
         return self.figures.get(event, {})
 
     @property
-    def is_recompile(self) -> bool:
+    def has_recompile_reasons(self) -> bool:
         """Whether torch said why it compiled the frame again."""
-        return "recompile_reasons" in self.names
+        return RECOMPILE_REASONS in self.names
 
     @property
     def is_done(self) -> bool:
@@ -193,7 +200,7 @@ class Events(msgspec.Struct):
     @property
     def starts(self) -> bool:
         """Whether Dynamo started it, so that its end will be logged."""
-        return "dynamo_start" in self.names
+        return DYNAMO_START in self.names
 
 
 class Outlines:
@@ -334,7 +341,7 @@ class Outlines:
             artifact = title[1]
         kind = _kind(event, artifact)
         ids = (head.compiled_autograd_id, head.frame_id, head.frame_compile_id)
-        if event == b"dynamo_start" and not head.attempt:
+        if event == _START and not head.attempt:
             self._start(ids)
         events = None
         if kind.name == "torch_version":
@@ -352,11 +359,11 @@ class Outlines:
                 events.in_backward = True
         if kind.name == GUARDS:
             # As symbols: only of recompiles, because the reasons may lack the new values.
-            if events is not None and events.is_recompile:
+            if events is not None and events.has_recompile_reasons:
                 events.add_guards(lambda: _text_of(block, end))
             return
         of_process = kind.of_process and kind.name not in self._process
-        of_recompile = kind.of_recompile and events is not None and events.is_recompile
+        of_recompile = kind.of_recompile and events is not None and events.has_recompile_reasons
         if not of_process and not kind.is_outlined and not of_recompile:
             return
         name = kind.name if event != b"artifact" else "artifact"
@@ -381,10 +388,10 @@ class Outlines:
             return {event: msgspec.structs.asdict(getattr(head, event) or Metrics())}
         if event == "artifact":
             return {event: {"name": name}}
-        if event == "create_symbol":
+        if event == CREATE_SYMBOL:
             symbol: dict[str, Any] = msgspec.json.decode(text, type=_SymbolHead).create_symbol
             return {event: {key: symbol.get(key) for key in ("symbol", "val", "source")}}
-        if event == "dynamo_start" or event in FAKE_KERNELS:
+        if event == DYNAMO_START or event in FAKE_KERNELS:
             named: dict[str, Any] = name_files(msgspec.json.decode(text), self._names)
             return named
         return {event: {}}
@@ -414,7 +421,7 @@ class Outlines:
 
     def _set_clock(self, events: Events) -> None:
         """Align the lines' clock with torch's own, which has the year and the time zone."""
-        started_s = finite(events.metrics("compilation_metrics").get("start_time"))
+        started_s = finite(events.metrics(COMPILATION_METRICS).get("start_time"))
         if started_s is not None:
             self._shift_s = whole_quarters(started_s - events.records[0].time_s)
 
@@ -425,7 +432,7 @@ def _text_of(block: Block, head_end: int) -> str:
 
 def _breaks(events: Events, frame: SourceLine | None) -> list[Break]:
     """The graph breaks of a compilation."""
-    if "dynamo_graph_break_reason" not in events.names:
+    if GRAPH_BREAK_REASON not in events.names:
         return []
     # It imports what takes a break's message apart, which a trace without breaks does not need.
     from ..analysis.problems.breaks import read_breaks
@@ -435,7 +442,7 @@ def _breaks(events: Events, frame: SourceLine | None) -> list[Break]:
 
 def _outline(events: Events, frame: SourceLine | None, shift_s: float) -> Compilation:
     records = events.records
-    metrics = events.metrics("compilation_metrics")
+    metrics = events.metrics(COMPILATION_METRICS)
     compilation = Compilation(
         id=events.id,
         attempt=max((record.attempt for record in records), default=0),
@@ -443,14 +450,14 @@ def _outline(events: Events, frame: SourceLine | None, shift_s: float) -> Compil
         breaks=_breaks(events, frame),
         outcome=outcome_of(records) if events.has_failure else "compiled",
         reduced=REDUCED,
-        counts={"graphs": int(any(text.name == "dynamo_output_graph" for text in events.texts))},
+        counts={"graphs": int(any(text.name == DYNAMO_GRAPH for text in events.texts))},
     )
     nodes = logged_count(metrics.get("graph_node_count"))
     if nodes is not None:
         compilation.counts["nodes"] = nodes
     for record in records:
         name = record.name
-        if name == "recompile_reasons" and record.payload:
+        if name == RECOMPILE_REASONS and record.payload:
             # Neither this nor the caches are in each log.
             from ..analysis.guards.reasons.logged_reasons import parse_recompile
             from ..analysis.guards.reasons.recompile_words import add_causes
@@ -470,8 +477,8 @@ def _outline(events: Events, frame: SourceLine | None, shift_s: float) -> Compil
     if started_s is not None:
         compilation.started_s = started_s
     else:
-        starts = (record.time_s for record in records if record.event == "dynamo_start")
+        starts = (record.time_s for record in records if record.event == DYNAMO_START)
         started_s = next(starts, None)
         compilation.started_s = None if started_s is None else started_s + shift_s
-    compilation.duration_s = compile_time_s(metrics, events.metrics("bwd_compilation_metrics"))
+    compilation.duration_s = compile_time_s(metrics, events.metrics(BACKWARD_METRICS))
     return compilation

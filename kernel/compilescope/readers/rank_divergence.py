@@ -15,19 +15,20 @@ from ..capture.records import NO_COMPILE_ID
 from ..report import Problem
 from ..report.subjects.traces import DivergenceKind, RankComparison, RankDivergence, RankTime
 from ..report.units import duration
+from ..torch_api.trace.record_names import DYNAMO_GRAPH, OUTPUT_CODE
 from .collectives import SCHEDULE
 from .lazy_trace import ProcessLog, Trace
 from .outlines import Text
 
 GRAPH_TEXTS = {
-    "dynamo_output_graph": "the Dynamo graph",
+    DYNAMO_GRAPH: "the Dynamo graph",
     "aot_joint_graph": "the joint graph",
     "aot_forward_graph": "the forward graph",
     "aot_backward_graph": "the backward graph",
     "aot_inference_graph": "the inference graph",
     "inductor_post_grad_graph": "the graph after Inductor's passes",
     "after_post_grad_graph": "the graph after Inductor's passes",
-    "inductor_output_code": "the generated code",
+    OUTPUT_CODE: "the generated code",
 }
 """The texts that are compared, in torch's order: each is derived from the one before."""
 _TENSORS = "inductor_runtime_and_tensor_meta"
@@ -64,7 +65,7 @@ class _Rank:
         on_cpu = False
         for events in self.log.events.values():
             for text in events.texts:
-                if text.name == "dynamo_output_graph":
+                if text.name == DYNAMO_GRAPH:
                     graph = self.log.text_at(text.offset)
                     if (named := _DEVICE.search(graph)) is not None:
                         return named[0]

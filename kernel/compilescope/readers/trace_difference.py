@@ -22,7 +22,7 @@ from ..report.subjects.traces import (
     TimeChange,
     TraceDifference,
 )
-from ..torch_api.trace.artifact_names import GUARDS
+from ..torch_api.trace.record_names import DYNAMO_GRAPH, GUARDS
 from .lazy_trace import ProcessLog, Trace
 from .outlines import Events
 from .rank_divergence import GRAPH_TEXTS
@@ -219,7 +219,7 @@ def _paired(
 
 def _graphs(events: Events) -> tuple[str, ...]:
     """The checksums of Dynamo's graphs."""
-    return tuple(text.checksum for text in events.texts if text.name == "dynamo_output_graph")
+    return tuple(text.checksum for text in events.texts if text.name == DYNAMO_GRAPH)
 
 
 def _by_function(sides: Sequence[_Side]) -> dict[str, list[_Side]]:

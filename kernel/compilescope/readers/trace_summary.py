@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from ..analysis.figures.counts import recompile_count
 from ..analysis.figures.trace_words import add_process_words
-from ..analysis.problems.failed_records import BACKWARD_METRICS, outcome_of, restart_reasons
+from ..analysis.problems.failed_records import outcome_of, restart_reasons
 from ..capture.logged_values import compile_time_s, finite
 from ..report import Compilation, VariantReport
 from ..report.subjects.traces import (
@@ -20,6 +20,7 @@ from ..report.subjects.traces import (
     Stacks,
     TraceSummary,
 )
+from ..torch_api.trace.record_names import BACKWARD_METRICS, COMPILATION_METRICS
 from .collectives import collective_problems
 from .lazy_trace import ProcessLog, Trace
 from .lost_time import CompileSeconds, lost_time
@@ -166,7 +167,7 @@ def _process(variant: VariantReport, log: ProcessLog) -> ProcessSummary:
 def _compile_seconds(log: ProcessLog, *, redact: bool) -> dict[str, CompileSeconds]:
     figures: dict[str, CompileSeconds] = {}
     for events in log.events.values():
-        metrics = events.metrics("compilation_metrics")
+        metrics = events.metrics(COMPILATION_METRICS)
         spent = figures[events.id] = CompileSeconds(
             inductor_s=_number(metrics, "inductor_compile_time_s"),
         )

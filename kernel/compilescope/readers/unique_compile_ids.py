@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from ..capture.records import NO_COMPILE_ID, Record
+from ..torch_api.trace.record_names import CHROMIUM_EVENT
 
 
 class UniqueCompileIds:
@@ -94,4 +95,4 @@ def is_of_process(record: Record) -> bool:
 
     `Outlines` makes no compilation of such records either.
     """
-    return record.event in ("str", "chromium_event") or record.name == "torch_version"
+    return record.event in ("str", CHROMIUM_EVENT) or record.name == "torch_version"

@@ -9,12 +9,13 @@ from ..analysis.figures.outcome_words import outcome_words
 from ..analysis.guards.frames import frame_of
 from ..analysis.problems.breaks import break_key, parse_break
 from ..analysis.problems.compile_failures import first_sentence
-from ..analysis.problems.failed_records import METRICS, outcome_of
+from ..analysis.problems.failed_records import outcome_of
 from ..capture.logged_values import compile_time_s
 from ..capture.records import Record
 from ..capture.stream import Group
 from ..report.problem import SourceLine
 from ..report.subjects.watching import WatchedCompilation
+from ..torch_api.trace.record_names import GRAPH_BREAK_REASON, METRICS, RECOMPILE_REASONS
 from .origin import Origin
 
 _LATEST = 20
@@ -80,7 +81,7 @@ class CompilationRows:
         metrics, backward = (_details(records, name) for name in METRICS)
         reason = metrics.get("fail_reason") or backward.get("fail_reason") or ""
         outcome = outcome_of(records)
-        reasons = [record.payload or "" for record in records if record.name == "recompile_reasons"]
+        reasons = [record.payload or "" for record in records if record.name == RECOMPILE_REASONS]
         frame = frame_of(records)
         place = group.id.partition("/")[0]
         if frame is not None and frame.file:
@@ -112,7 +113,7 @@ def _breaks(records: list[Record]) -> list[tuple[str, str, int]]:
     payloads = {
         record.payload: None
         for record in records
-        if record.name == "dynamo_graph_break_reason" and record.payload
+        if record.name == GRAPH_BREAK_REASON and record.payload
     }
     return [break_key(parse_break(payload)) for payload in payloads]
 

@@ -30,7 +30,6 @@ class Origin(NamedTuple):
         if self.cell is not None:
             compilation.cell = self.cell.id
             compilation.cell_number = self.cell.number
-            compilation.cell_file = self.cell.file
 
 
 def current_origin() -> Origin:

@@ -29,6 +29,7 @@ from ..torch_api.process.environment import environment
 from ..torch_api.trace.compile_calls import recording_compile_calls
 from ..torch_api.trace.graphs import collecting_everywhere
 from ..torch_api.trace.process_trace import forward_trace_events
+from ..torch_api.trace.record_names import DYNAMO_START, METRICS
 from ..torch_api.trace.trace import Event
 from .live_report import LiveReport
 from .log import PATIENCE_S, WatchLog
@@ -37,7 +38,6 @@ from .origin import current_origin
 MEMORY_MB = 256.0
 """The default memory limit of a watch."""
 
-_END_EVENTS = ("compilation_metrics", "bwd_compilation_metrics")
 _TICK_S = 0.25
 _PER_COMPILATION_S = 0.0025
 """The panel requests the whole list each time, so updates of a long list are less frequent."""
@@ -231,7 +231,7 @@ class Watch:
             return
         name = name_of(event.metadata)
         self._watch_log.stream.put(event, current_origin() if name in BEGINNINGS else None)
-        if name in _END_EVENTS or name == "dynamo_start":
+        if name in METRICS or name == DYNAMO_START:
             self._news.set()
 
     def _on_code(self, torch_id: str, code: types.CodeType) -> None:

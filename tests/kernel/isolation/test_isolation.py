@@ -28,7 +28,6 @@ from compilescope.isolation.code_swap import CodeCopies
 from compilescope.session.session import Session
 from compilescope.subject.functions import functions_of
 from compilescope.torch_api.dynamo import process_state
-from compilescope.torch_api.dynamo.process_state import compiled_entries
 from compilescope.torch_api.inductor import codegen, workers
 from torch._dynamo.convert_frame import compile_lock, register_bytecode_hook
 from torch._dynamo.symbolic_convert import TensorifyState
@@ -36,6 +35,7 @@ from torch._inductor.codegen.cpp import CppScheduling
 from torch._inductor.graph import GraphLowering
 
 from .. import subjects
+from ..compiled_entries import compiled_entries
 from ..subjects import Call
 from ..world import unchanged
 

@@ -17,9 +17,10 @@ from compilescope.report import LAYER_KINDS, Layers, Timing, VariantReport
 from compilescope.report.variant import Variant
 from compilescope.studies.builds import build_for
 from compilescope.torch_api.dynamo.compiled_graphs import KeptGraph, keeping_layers
-from compilescope.torch_api.dynamo.process_state import compiled_entries, isolated
+from compilescope.torch_api.dynamo.process_state import isolated
 from torch import nn
 
+from ..compiled_entries import compiled_entries
 from ..studying import study
 from ..subjects import product
 

@@ -8,10 +8,11 @@ from collections.abc import Mapping, Sequence
 
 from ...capture.records import Record
 from ...report import Graph, Node
+from ...torch_api.trace.record_names import DYNAMO_GRAPH
 from .graph_text import NO_MODULES, parse_graph
 
 STAGE_OF = {
-    "dynamo_output_graph": "dynamo",
+    DYNAMO_GRAPH: "dynamo",
     "before_pre_grad_graph": "before_pre_grad",
     "after_pre_grad_graph": "pre_grad",
     "aot_joint_graph": "joint",

@@ -10,6 +10,7 @@ import msgspec
 from ...capture.logged_values import logged_count
 from ...capture.records import Record
 from ...report import SourceLine
+from ...torch_api.trace.record_names import COMPILATION_METRICS, DYNAMO_START
 from ..text.stacks import logged_line
 
 
@@ -20,15 +21,15 @@ def frame_of(records: Sequence[Record]) -> SourceLine | None:
     torch began.
     """
     for record in records:
-        if record.event == "dynamo_start":
-            detail = record.metadata.get("dynamo_start")
+        if record.event == DYNAMO_START:
+            detail = record.metadata.get(DYNAMO_START)
             called = detail.get("compiled") if isinstance(detail, dict) else None
             if isinstance(called, dict):
                 return logged_line(called)
     if (traced := traced_frame(records)) is not None:
         return traced
     for record in records:
-        if record.event == "compilation_metrics":
+        if record.event == COMPILATION_METRICS:
             detail = record.metadata.get(record.event)
             if isinstance(detail, dict) and detail.get("co_filename"):
                 return SourceLine(
@@ -51,7 +52,7 @@ def first_of_frame(compile_id: str) -> str:
 def traced_frame(records: Sequence[Record]) -> SourceLine | None:
     """The frame whose arguments guards refer to: torch's wrapper function, if there is one."""
     for record in records:
-        if record.event == "dynamo_start" and (stack := _stack(record)):
+        if record.event == DYNAMO_START and (stack := _stack(record)):
             return logged_line(stack[-1])
     return None
 
@@ -59,7 +60,7 @@ def traced_frame(records: Sequence[Record]) -> SourceLine | None:
 def stack_of(records: Sequence[Record]) -> list[SourceLine] | None:
     """The calls that led to a compilation, outermost first; None if Dynamo did not start."""
     for record in records:
-        if record.event == "dynamo_start":
+        if record.event == DYNAMO_START:
             return [logged_line(frame) for frame in _stack(record)]
     return None
 
@@ -75,8 +76,8 @@ class Caller(msgspec.Struct, frozen=True):
 def caller_of(records: Sequence[Record]) -> Caller | None:
     """The user's call of the frame, if it was looked up when torch began."""
     for record in records:
-        if record.event == "dynamo_start":
-            detail = record.metadata.get("dynamo_start")
+        if record.event == DYNAMO_START:
+            detail = record.metadata.get(DYNAMO_START)
             caller = detail.get("caller") if isinstance(detail, dict) else None
             if isinstance(caller, dict):
                 return Caller(logged_line(caller), _span(caller.get("span")))
@@ -91,7 +92,7 @@ def files_of(records: Sequence[Record]) -> list[str]:
             detail = record.metadata.get("str")
             if isinstance(detail, (list, tuple)) and detail:
                 files[str(detail[0])] = None
-        elif record.event == "dynamo_start":
+        elif record.event == DYNAMO_START:
             files.update({logged_line(frame).file: None for frame in _stack(record)})
     return list(files)
 
@@ -105,7 +106,7 @@ def _span(span: Any) -> tuple[int, int, int, int] | None:
 
 
 def _stack(record: Record) -> list[dict[str, Any]]:
-    detail = record.metadata.get("dynamo_start")
+    detail = record.metadata.get(DYNAMO_START)
     stack = detail.get("stack") if isinstance(detail, dict) else None
     frames = stack if isinstance(stack, list | tuple) else []
     return [frame for frame in frames if isinstance(frame, dict)]

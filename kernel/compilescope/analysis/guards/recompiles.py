@@ -9,6 +9,7 @@ from typing import Any
 from ...capture.logged_values import compile_time_s, decoded, finite, logged_count
 from ...capture.records import Record
 from ...report import Advice, Compilation, Recompile, SourceLine
+from ...torch_api.trace.record_names import BACKWARD_METRICS, COMPILATION_METRICS
 from ..problems.failed_records import RECOMPILE_LIMIT
 from .advice.code_advice import advise
 from .advice.general_advice import raise_limit
@@ -243,7 +244,7 @@ def _uses(
     )
 
 
-def _metrics(records: Sequence[Record], event: str = "compilation_metrics") -> dict[str, Any]:
+def _metrics(records: Sequence[Record], event: str = COMPILATION_METRICS) -> dict[str, Any]:
     for record in reversed(records):
         if record.event == event:
             detail = record.metadata.get(record.event)
@@ -268,4 +269,4 @@ def _time(compilation: Compilation, records: Sequence[Record], metrics: Mapping[
         compilation.started_s = start_s
     elif records:
         compilation.started_s = records[0].time_s
-    compilation.duration_s = compile_time_s(metrics, _metrics(records, "bwd_compilation_metrics"))
+    compilation.duration_s = compile_time_s(metrics, _metrics(records, BACKWARD_METRICS))

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from ...capture.records import Record
 from ...torch_api.trace.artifact_names import BUFFERS
+from ...torch_api.trace.record_names import OUTPUT_CODE
 
-_CODE = "inductor_output_code"
 _MAPPING = "inductor_provenance_tracking_node_mappings"
 _STACKS = "inductor_provenance_tracking_kernel_stack_traces"
 _POST_GRAD = "inductor_post_grad_graph"
@@ -19,7 +19,7 @@ _ORDER = {
     _POST_GRAD: 1,
     _POST_GRAD_OLDER: 1,
     BUFFERS: 1,
-    _CODE: 2,
+    OUTPUT_CODE: 2,
     _MAPPING: 3,
     _STACKS: 3,
 }
@@ -39,7 +39,7 @@ class Unit:
     @property
     def code(self) -> str | None:
         """The generated code."""
-        return self.text(_CODE)
+        return self.text(OUTPUT_CODE)
 
     @property
     def post_grad(self) -> str | None:
@@ -64,8 +64,8 @@ class Unit:
     @property
     def path(self) -> str | None:
         """Where torch wrote the code."""
-        record = self.records.get(_CODE)
-        detail = record.metadata.get(_CODE) if record else None
+        record = self.records.get(OUTPUT_CODE)
+        detail = record.metadata.get(OUTPUT_CODE) if record else None
         if not isinstance(detail, dict):
             return None
         path = detail.get("file_path") or detail.get("filename")

@@ -9,6 +9,7 @@ from typing import Any
 from ...capture.logged_values import decoded
 from ...capture.records import Record
 from ...report import Environment
+from ...torch_api.trace.record_names import METRICS
 
 _TORCH = re.compile(r"^# torch version: (\S+)", re.M)
 _GPUS = re.compile(r"^# GPU Hardware Info: *\n((?:# .+ : \d+ *\n)+)", re.M)
@@ -25,7 +26,7 @@ def environment_of(records: Sequence[Record]) -> Environment:
             environment.torch = environment.torch or _text(
                 _object(record.payload), "pytorch_version"
             )
-        elif record.event in ("compilation_metrics", "bwd_compilation_metrics"):
+        elif record.event in METRICS:
             metrics = record.metadata.get(record.event)
             if isinstance(metrics, dict):
                 environment.torch = environment.torch or _text(metrics, "pytorch_version")

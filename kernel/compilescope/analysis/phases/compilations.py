@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from ...capture.records import Record
+from ...torch_api.trace.record_names import CHROMIUM_EVENT, DYNAMO_START
 
 
 def epochs(records: Sequence[Record]) -> list[Sequence[Record]]:
@@ -13,7 +14,7 @@ def epochs(records: Sequence[Record]) -> list[Sequence[Record]]:
     bounds = [0]
     started: set[str] = set()
     for index, record in enumerate(records):
-        if record.event != "dynamo_start" or record.compile_id is None or record.attempt:
+        if record.event != DYNAMO_START or record.compile_id is None or record.attempt:
             continue
         if record.compile_id in started:
             bounds.append(_begin(records, index, bounds[-1]))
@@ -27,7 +28,7 @@ def _begin(records: Sequence[Record], index: int, floor: int) -> int:
     """Where the compilation that starts at ``index`` begins: its outer phases come before."""
     while index > floor + 1:
         before = records[index - 1]
-        opens = before.event == "chromium_event" and '"ph": "B"' in (before.payload or "")
+        opens = before.event == CHROMIUM_EVENT and '"ph": "B"' in (before.payload or "")
         if not opens and before.name not in ("str", "torch_version"):
             break
         index -= 1
@@ -46,5 +47,5 @@ def compile_groups(records: Sequence[Record]) -> list[tuple[str, list[Record]]]:
     return [
         (compile_id, group)
         for compile_id, group in groups.items()
-        if any(record.event != "chromium_event" for record in group)
+        if any(record.event != CHROMIUM_EVENT for record in group)
     ]

@@ -10,6 +10,7 @@ from ...capture.logged_values import decoded
 from ...capture.records import NO_COMPILE_ID, Record
 from ...report import Phase
 from ...report.resumed import readable_name
+from ...torch_api.trace.record_names import CHROMIUM_EVENT
 from .compile_time import add_self_times
 from .phase_kinds import name_kinds
 
@@ -63,7 +64,7 @@ def _trees(records: Sequence[Record]) -> dict[str, list[Phase]]:
     roots: list[_Root] = []
     instants: list[_Root] = []
     for record in records:
-        if record.event != "chromium_event" or not record.payload:
+        if record.event != CHROMIUM_EVENT or not record.payload:
             continue
         event = _event(record.payload)
         if event is None:

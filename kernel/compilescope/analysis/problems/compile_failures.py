@@ -15,6 +15,7 @@ from ...report import Compilation
 from ...report.problem import FIND_FAILING_PART, Problem, SourceLine
 from ...torch_api.failures import cpp_messages
 from ...torch_api.failures.restrictions import restriction
+from ...torch_api.trace.record_names import BACKWARD_METRICS, DYNAMO_ERROR
 from ..figures.wording import count
 from .breaks import parse_break
 from .failed_records import FAKE_KERNELS, failed, is_hidden, kind_of, ran_in_eager
@@ -272,7 +273,7 @@ def _cause(
         why=explained.why,
         remedy=explained.remedy,
         where=_place(metrics, frames.get(compile_id) or frames.get(_frame_id(compile_id))),
-        is_backward=record.event == "bwd_compilation_metrics",
+        is_backward=record.event == BACKWARD_METRICS,
         is_eager=ran_in_eager(record, metrics, group),
         is_hidden=is_hidden(record, metrics),
     )
@@ -303,7 +304,7 @@ def _problem(cause: _Cause, record: Record, reason: str, group: Sequence[Record]
     errors = [
         record_in_group.payload
         for record_in_group in group
-        if record_in_group.name == "dynamo_error" and record_in_group.payload
+        if record_in_group.name == DYNAMO_ERROR and record_in_group.payload
     ]
     return Problem(
         severity="warning" if cause.is_eager else "error",

@@ -8,9 +8,9 @@ from typing import Any
 from ...capture.records import Record
 from ...report.compilation.artifacts import Outcome
 from ...torch_api.trace.artifact_names import RAISES
+from ...torch_api.trace.record_names import COMPILATION_METRICS, GRAPH_BREAK_REASON
+from ...torch_api.trace.record_names import METRICS as METRICS
 
-BACKWARD_METRICS = "bwd_compilation_metrics"
-METRICS = ("compilation_metrics", BACKWARD_METRICS)
 FAKE_KERNELS = ("missing_fake_kernel", "mismatched_fake_kernel")
 """What torch logs of operators while ``draft_export`` compares them with what they compute."""
 RECOMPILE_LIMIT = "recompile limit exceeded"
@@ -60,9 +60,7 @@ def ran_in_eager(record: Record, metrics: Mapping[str, Any], compilation: Sequen
     if is_hidden(record, metrics) or RECOMPILE_LIMIT in _reason(metrics):
         return True
     # With fullgraph=True torch raises what it can't trace, and logs no graph break.
-    return _is_break(metrics) and any(
-        other.name == "dynamo_graph_break_reason" for other in compilation
-    )
+    return _is_break(metrics) and any(other.name == GRAPH_BREAK_REASON for other in compilation)
 
 
 def is_hidden(record: Record, metrics: Mapping[str, Any]) -> bool:
@@ -73,7 +71,7 @@ def is_hidden(record: Record, metrics: Mapping[str, Any]) -> bool:
     ``fullgraph=True``, which a log that torch wrote itself does not say.
     """
     return (
-        record.event == "compilation_metrics"
+        record.event == COMPILATION_METRICS
         and RAISES not in record.metadata
         and metrics.get("config_suppress_errors") is True
         and not _is_break(metrics)

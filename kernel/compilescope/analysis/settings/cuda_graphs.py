@@ -9,6 +9,7 @@ from ...capture.records import Record
 from ...report import Compilation, Node
 from ...report.compilation.cuda_graphs import CudaGraphs, Partition, Skip
 from ...report.variant import Variant
+from ...torch_api.trace.record_names import METRICS
 from ..wrapper.crossings import device_of
 from ..wrapper.partitions import read_partitions
 from .cuda_graph_reasons import PARTS, read_skip
@@ -184,7 +185,7 @@ def _skips(logged_skips: Sequence[LoggedSkip]) -> list[Skip]:
 
 def _in_metrics(records: Sequence[Record]) -> Iterator[LoggedSkip]:
     for record in records:
-        if record.event.endswith("compilation_metrics"):
+        if record.event in METRICS:
             detail = record.metadata.get(record.event)
             reason = detail.get("cudagraph_skip_reason") if isinstance(detail, dict) else None
             if reason:

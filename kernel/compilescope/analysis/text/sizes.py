@@ -8,6 +8,7 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 
 from ...capture.records import Record
+from ...torch_api.trace.record_names import CREATE_SYMBOL
 
 Hints = Mapping[str, int]
 """Symbol → the value that it had when torch compiled."""
@@ -52,8 +53,8 @@ def read_hints(records: Sequence[Record]) -> dict[str, int]:
     """The values that torch took for the symbols of a compilation."""
     hints: dict[str, int] = {}
     for record in records:
-        detail = record.metadata.get("create_symbol")
-        if record.event == "create_symbol" and isinstance(detail, dict):
+        detail = record.metadata.get(CREATE_SYMBOL)
+        if record.event == CREATE_SYMBOL and isinstance(detail, dict):
             value = str(detail.get("val"))
             if value.lstrip("-").isdigit():
                 hints[str(detail.get("symbol"))] = int(value)

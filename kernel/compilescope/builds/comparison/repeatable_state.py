@@ -20,6 +20,7 @@ from ...isolation.user_state import Snapshot
 from ...progress.progress import Monitor
 from ...report.measurements.timings import InitialState
 from ...torch_api.dynamo.compile_variant import ISOLATES
+from ...torch_api.trace.record_names import RECOMPILE_REASONS
 from ..aot_compiled import is_aot_compiled
 from ..built_variants import BuiltVariants
 from ..eager_call import in_eager
@@ -127,7 +128,7 @@ class State:
             return False
         finally:
             begin.restore()
-        return any(record.name == "recompile_reasons" for record in records)
+        return any(record.name == RECOMPILE_REASONS for record in records)
 
     @property
     def before_each(self) -> Callable[[str], None] | None:

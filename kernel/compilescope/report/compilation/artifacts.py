@@ -157,8 +157,6 @@ class Compilation(Struct, weakref=True):
     numbering, and a cell's compilations are numbered from 0."""
     cell_number: int | None = None
     """The number of the cell's execution: ``In[3]``."""
-    cell_file: str = ""
-    """Python's file name for the cell, as in `SourceLine.file`."""
     decisions: Annotated[list[Decision], Part("kernels")] = []
     """Choices for which torch would run benchmarks on the target, which is not present."""
     steps: Annotated[list[Steps], Part("steps")] = []

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from ..compilation.artifacts import Outcome
 from ..environment import Environment
 from ..problem import Problem, SourceLine, Struct
+from .compilation_row import CompilationRow
 
 _LEFT_OUT = "(left out)"
 
@@ -17,30 +18,15 @@ DivergenceKind = Literal[
 ]
 
 
-class CompilationLine(Struct):
+class CompilationLine(CompilationRow, kw_only=True):
     """A compilation in the list of all compilations."""
 
-    id: str
     process: str
-    frame: SourceLine | None = None
-    started_s: float | None = None
-    """Seconds since the epoch."""
-    duration_s: float | None = None
-    """None while it is not finished, or if torch logged no time."""
-    recompile: str = ""
-    """`Recompile.cause`."""
     graph_breaks: int = 0
-    outcome: Outcome = "compiled"
-    """failed: the error reached the caller. eager: torch fell back to eager for the frame."""
     caches: dict[str, str] = {}
     """Cache → its answer: hit, miss or bypass."""
     nodes: int | None = None
     """The number of nodes of Dynamo's graph; None if torch logged none."""
-
-    @property
-    def is_recompile(self) -> bool:
-        """Whether the frame was compiled again; one that failed or ran in eager was not."""
-        return bool(self.recompile) and self.outcome == "compiled"
 
 
 class BackwardLine(CompilationLine):

@@ -2,37 +2,23 @@
 
 from __future__ import annotations
 
-from ..compilation.artifacts import Outcome
 from ..problem import Problem, SourceLine, Struct
+from .compilation_row import CompilationRow
 
 
-class WatchedCompilation(Struct):
+class WatchedCompilation(CompilationRow):
     """A new compilation in one line, before its records are read."""
 
-    id: str
-    frame: SourceLine | None = None
     name: str = ""
     """Of the frame: its function, or ``f from line 9`` after a graph break."""
-    started_s: float | None = None
-    """When it began, in seconds since the epoch."""
-    duration_s: float | None = None
-    """Its compile time (s); None while it is being compiled."""
     breaks: int = 0
-    recompile: str = ""
-    """The first guard that failed; empty for a frame's first compilation."""
     failed: str = ""
     """Why torch stopped compiling, if it did."""
-    outcome: Outcome = "compiled"
     outcome_words: str = ""
     """``fell back to eager``; empty if it was compiled."""
     cell: str | None = None
     cell_number: int | None = None
     call: SourceLine | None = None
-
-    @property
-    def is_recompile(self) -> bool:
-        """Whether the frame was compiled again; one that failed or ran in eager was not."""
-        return bool(self.recompile) and self.outcome == "compiled"
 
 
 class WatchState(Struct):

@@ -255,9 +255,3 @@ def _backends() -> Iterator[None]:
     finally:
         for key in set(cached) - before:
             del cached[key]
-
-
-def compiled_entries(function: Callable[..., Any] | types.CodeType) -> int:
-    """How many compilations Dynamo caches for a function's code."""
-    code = function if isinstance(function, types.CodeType) else function.__code__
-    return len(_debug_get_cache_entry_list(code))

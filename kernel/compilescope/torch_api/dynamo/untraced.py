@@ -13,8 +13,3 @@ from collections.abc import Callable
 def stop_tracing(function: Callable[..., object], reason: str) -> None:
     """Marks a function as one that Dynamo does not trace, for the reason in its messages."""
     vars(function).update(_torchdynamo_disable=True, _torchdynamo_disable_msg=reason)
-
-
-def is_untraced(function: Callable[..., object]) -> bool:
-    """Whether a function is marked so, here or by ``torch.compiler.disable``."""
-    return bool(vars(function).get("_torchdynamo_disable"))

@@ -12,7 +12,7 @@ from typing import Any
 from torch._logging._internal import trace_structured
 
 from ..process.patching import patched
-from ..trace.artifact_names import OUTPUT_CODE
+from ..trace.record_names import OUTPUT_CODE
 
 
 def log_output_code(graph: Any, wrapper: Any) -> None:

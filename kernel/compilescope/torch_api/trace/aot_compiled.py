@@ -22,7 +22,7 @@ from typing import Any
 import msgspec
 import torch
 
-from .artifact_names import OUTPUT_CODE
+from .record_names import DYNAMO_GRAPH, GUARDS, OUTPUT_CODE
 
 
 class AotCompiled(msgspec.Struct, frozen=True):
@@ -124,7 +124,7 @@ def events(function: Any) -> Iterator[tuple[str, str]]:
     held = function._artifacts.compiled_fn
     graph = getattr(held, "graph_module", None)
     if isinstance(graph, torch.fx.GraphModule):
-        yield "dynamo_output_graph", graph.print_readable(print_output=False, include_stride=True)
+        yield DYNAMO_GRAPH, graph.print_readable(print_output=False, include_stride=True)
     serialize = None if graph is not None else getattr(held, "serialize", None)
     if callable(serialize):
         entry = serialize()
@@ -143,7 +143,7 @@ def events(function: Any) -> Iterator[tuple[str, str]]:
                 source_code=OUTPUT_CODE,
             )
     if function._artifacts.guard_manager is not None:
-        yield "dynamo_cpp_guards_str", str(function._artifacts.guard_manager)
+        yield GUARDS, str(function._artifacts.guard_manager)
 
 
 def _texts(value: Any, **named: str) -> Iterator[tuple[str, str]]:

@@ -24,6 +24,7 @@ import torch
 
 from ...package_folder import INSIDE
 from . import compiled_callable as compiled
+from .record_names import DYNAMO_START
 
 _TORCH = f"{Path(torch.__file__).parent}{os.sep}"
 
@@ -35,13 +36,13 @@ def with_caller(metadata: dict[str, Any]) -> dict[str, Any]:
     would name it. Call this while torch sends the event. There is no caller if torch, a library
     that it uses or compilescope itself made the call.
     """
-    start = metadata.get("dynamo_start")
+    start = metadata.get(DYNAMO_START)
     if not isinstance(start, dict):
         return metadata
     stack = start.get("stack") or [{}]
     if (place := _under_wrapper(sys._getframe(1), stack[-1])) is not None:
         start = {**start, "compiled": place}
-        metadata = {**metadata, "dynamo_start": start}
+        metadata = {**metadata, DYNAMO_START: start}
     frame = _outside(sys._getframe(1), stack[-1])
     if frame is None:
         return metadata
@@ -53,7 +54,7 @@ def with_caller(metadata: dict[str, Any]) -> dict[str, Any]:
         "loc": linecache.getline(file, line, frame.f_globals).strip(),
         "span": _span(frame),
     }
-    return {**metadata, "dynamo_start": {**start, "caller": caller}}
+    return {**metadata, DYNAMO_START: {**start, "caller": caller}}
 
 
 def _under_wrapper(frame: types.FrameType | None, named: dict[str, Any]) -> dict[str, Any] | None:

@@ -31,6 +31,7 @@ from torch._logging import _internal
 from .callers import with_caller
 from .compile_calls import skip
 from .raising import with_raising
+from .record_names import CHROMIUM_EVENT, DYNAMO_START, METRICS
 from .trace import Event, Handler, Sink, is_users_own, lock, raw
 
 """Receives a raw event; `trace.with_names` completes it later."""
@@ -45,8 +46,6 @@ _UNREAD = (
 )
 _UNREAD_ENDS = ("_ORIGINAL_BYTECODE", "_MODIFIED_BYTECODE")
 """Nothing reads these, and some are long."""
-
-_METRICS = frozenset(("compilation_metrics", "bwd_compilation_metrics"))
 
 
 def forward_trace_events(sink: Sink, failed: Callable[[Exception], None]) -> Callable[[], None]:
@@ -167,7 +166,7 @@ class _Handler(Handler):
             # A forked child inherits the handler, but nothing there empties the list.
             if not is_users_own(frame) or os.getpid() != self.process:
                 return
-            later = metadata_fn if name in _METRICS else None
+            later = metadata_fn if name in METRICS else None
             details = {} if later else metadata_fn()
             if name == "artifact" and _is_unread(details.get("name")):
                 return
@@ -177,11 +176,11 @@ class _Handler(Handler):
                 metadata["frame_compile_id"] = compile_id.frame_compile_id
             if attempt is not None:
                 metadata["attempt"] = attempt
-            if name == "dynamo_start":
+            if name == DYNAMO_START:
                 metadata = with_caller(metadata)
             metadata = with_raising(metadata)
             payload, unwritten = payload_fn(), None
-            if name == "chromium_event":
+            if name == CHROMIUM_EVENT:
                 # torch modifies the arguments of some events afterwards.
                 unwritten = {**payload, "args": dict(payload.get("args") or {})}
                 payload = None

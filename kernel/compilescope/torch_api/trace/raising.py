@@ -19,8 +19,7 @@ from torch._dynamo import config, convert_frame
 
 from .artifact_names import RAISES
 from .compile_calls import skip
-
-_EVENT = "compilation_metrics"
+from .record_names import COMPILATION_METRICS
 
 
 def with_raising(metadata: dict[str, Any]) -> dict[str, Any]:
@@ -29,7 +28,7 @@ def with_raising(metadata: dict[str, Any]) -> dict[str, Any]:
     Call this while torch sends the event.
     """
     settings: Any = config
-    if _EVENT not in metadata or not settings.suppress_errors:
+    if COMPILATION_METRICS not in metadata or not settings.suppress_errors:
         return metadata
     return {**metadata, RAISES: True} if _raises(sys._getframe(1)) else metadata
 

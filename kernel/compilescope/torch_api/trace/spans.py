@@ -24,6 +24,7 @@ from typing import Any
 from torch._guards import CompileContext
 
 from ..process.patching import patched
+from .record_names import CHROMIUM_EVENT
 from .trace import Event, Sink, carrying, current_sink
 
 _FUNCTIONS = (
@@ -98,7 +99,7 @@ def _submit(original: Callable[..., Any], task: Callable[..., Any]) -> Any:
 
 @contextlib.contextmanager
 def _span(sink: Sink, name: str, detail: str) -> Iterator[None]:
-    owner, metadata = identity("chromium_event", {})
+    owner, metadata = identity(CHROMIUM_EVENT, {})
     arguments = {"compile_id": owner} | ({"compilescope_detail": detail} if detail else {})
 
     def send(kind: str) -> None:

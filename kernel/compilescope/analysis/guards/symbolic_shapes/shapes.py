@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from ....capture.records import Record
 from ....report import Compilation, ShapeDecision, ShapeExpression, ShapeSymbol
+from ....torch_api.trace.record_names import CREATE_SYMBOL, DYNAMO_GRAPH
 from ...text.stacks import logged_stack
 
 _SYMBOL = re.compile(r"\b[a-z]+\d+\b")
@@ -89,9 +90,9 @@ class _Reader:
 
     def read(self, record: Record) -> None:
         event, detail = record.event, record.detail
-        if event == "create_symbol":
+        if event == CREATE_SYMBOL:
             self._add_symbol(detail, _text(detail, "source"), _text(detail, "val"))
-        elif event == "dynamo_output_graph":
+        elif event == DYNAMO_GRAPH:
             self._has_graph = True
         elif event == "create_unbacked_symbol":
             self._add_symbol(detail, "", "")

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from ....capture.records import Record
 from ....report import SourceLine
+from ....torch_api.trace.record_names import CREATE_SYMBOL
 from ...text.stacks import logged_stack
 from ..compiled_values import Symbol
 
@@ -36,7 +37,7 @@ def read_symbols(records: Sequence[Record], attempt: int) -> dict[str, Symbol]:
     symbols: dict[str, Symbol] = {}
     for record in _of_attempt(records, attempt):
         detail = record.detail
-        if record.event == "create_symbol" and detail.get("source"):
+        if record.event == CREATE_SYMBOL and detail.get("source"):
             symbol = Symbol(str(detail.get("symbol", "")), str(detail.get("val", "")))
             symbols[str(detail["source"])] = symbol
     for constant in read_constants(records, attempt):

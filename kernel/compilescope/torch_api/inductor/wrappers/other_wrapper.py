@@ -31,7 +31,8 @@ import torch
 from torch._logging._internal import trace_structured
 
 from ...process.patching import patched
-from ...trace.artifact_names import AUTOTUNING, OUTPUT_CODE
+from ...trace.artifact_names import AUTOTUNING
+from ...trace.record_names import OUTPUT_CODE
 from ...trace.trace import Event, listening
 from ..equal_kernels import EqualKernels, is_proven
 from ..inductor_warnings import collecting_warnings
