@@ -41,6 +41,9 @@ class Builder:
         """Name of an order → its graph, for orders that the process has not answered."""
         self._begun: set[str] = set()
         self._folder: Path | None = None
+        """The queue's folder of the process that runs."""
+        self._caches: Path | None = None
+        """torch's cache folder of that process."""
         self._number = 0
         self._is_stopped = False
         self._thread: threading.Thread | None = None
@@ -104,6 +107,8 @@ class Builder:
         with self._changed:
             first = self._waiting[0]
         self._wait_for_caches(first)
+        # The user may have chosen another folder since the graph was compiled.
+        own_caches = first.files.caches
         with temporary("tiers") as folder:
             header = {
                 "queue": str(folder),
@@ -112,7 +117,7 @@ class Builder:
             }
             try:
                 with self._changed:
-                    self._folder = folder
+                    self._folder, self._caches = folder, own_caches
                     self._begun.clear()
                     self._send_waiting(folder)
                 ended = runner.run(
@@ -122,8 +127,11 @@ class Builder:
                     limits=runner.Limits(),
                     cancelled=lambda: self._is_stopped,
                     stepped=self._on_step,
-                    variables={"TRITON_CACHE_DIR": str(caches.triton_folder()), **ENGLISH},
-                    folder=caches.folder(),
+                    variables={
+                        "TRITON_CACHE_DIR": str(caches.triton_folder(own_caches)),
+                        **ENGLISH,
+                    },
+                    folder=own_caches,
                 )
             finally:
                 with self._changed:
@@ -133,10 +141,15 @@ class Builder:
             self._after(ended)
 
     def _send_waiting(self, folder: Path) -> None:
-        """Moves waiting graphs to the process's queue; the lock is held."""
+        """Moves waiting graphs to the process's queue; the lock is held.
+
+        Those with other caches, and those after them, wait for the next process.
+        """
         while self._waiting:
             graph = self._waiting[0]
             if graph.is_alive:
+                if graph.files.caches != self._caches:
+                    return
                 self._number += 1
                 name = f"{self._number:06}"
                 order = Order(str(graph.files.job), str(graph.files.result))
@@ -225,6 +238,10 @@ def _take(graph: TieredGraph, answer: Answer) -> None:
         return
     if answer.error:
         detail = f"{answer.error}\n{answer.detail}"
+        if not graph.files.job.exists():
+            why = f"{graph.files.caches}, torch's cache folder, was emptied or removed before that."
+            graph.fail_to_build(why, detail, remedy=cached_files.KEEP_FOLDER)
+            return
         is_full = any(words in answer.error for words in _FULL)
         remedy = FREE_SPACE.format(graph.files.caches) if is_full else ""
         graph.fail_to_build(

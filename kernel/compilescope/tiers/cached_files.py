@@ -19,6 +19,12 @@ from ..torch_api.inductor.both_wrappers.compiling import Traits
 from ..torch_api.process import caches
 from ..torch_api.process.environment import environment
 
+KEEP_FOLDER = (
+    "Keep torch's cache folder until compilescope.tiers shows that the C++ wrapper serves. The "
+    "next process that compiles it builds it again."
+)
+"""What to do if files were removed before the C++ wrapper was loaded."""
+
 
 class Built(msgspec.Struct):
     """A note next to a result."""

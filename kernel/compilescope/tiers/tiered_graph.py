@@ -26,7 +26,7 @@ from ..torch_api.inductor.wrappers.wrapper_launches import count_launches
 from . import background, observers
 from .alternating_calls import AlternatingCalls
 from .background_check import BackgroundCheck, prepare_libraries
-from .cached_files import CachedFiles, Rejection, decided_by
+from .cached_files import KEEP_FOLDER, CachedFiles, Rejection, decided_by
 from .check import Check, UncheckedError, deviation_text, first_line
 from .cuda_graphs_tier import CudaGraphsTier
 from .partners import Partners
@@ -246,7 +246,7 @@ class TieredGraph:
         except WouldBuildError as error:
             self.files.forget_result()
             why = f"It was built, but {error}."
-            self.fail(self._sentence("cannot be used"), why, remedy=_REPORT)
+            self.fail(self._sentence("cannot be used"), why, remedy=KEEP_FOLDER)
             return
         except Exception as error:  # noqa: BLE001 - whatever it is, the first tier serves
             self.files.forget_result()
@@ -321,7 +321,7 @@ class TieredGraph:
     def _load(self, compiled: Any) -> Loaded:
         records = self.report_now.compilation if self.cuda_graphs.is_possible else ""
         built = self.files.result.read_bytes()
-        return load(built, compiled, records=records)
+        return load(built, compiled, self.files.caches, records=records)
 
     def changes(self) -> frozenset[int] | None:
         """The inputs that it changes in place; None for a backward."""

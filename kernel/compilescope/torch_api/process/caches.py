@@ -124,10 +124,16 @@ def _is_this_users(folder: Path) -> bool:
     return stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid()
 
 
-def triton_folder() -> Path:
-    """Triton's cache folder for Inductor's kernels, which may not exist yet."""
+def triton_folder(torchs: Path | None = None) -> Path:
+    """Triton's cache folder for Inductor's kernels, which may not exist yet.
+
+    Parameters
+    ----------
+    torchs
+        torch's cache folder, if it is not the current one.
+    """
     configured = os.environ.get(_TRITON_FOLDER)
-    return Path(configured) if configured else folder() / "triton"
+    return Path(configured) if configured else (torchs or folder()) / "triton"
 
 
 def new_folder() -> Path:

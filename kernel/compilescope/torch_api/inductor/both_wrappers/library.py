@@ -12,6 +12,7 @@ import os
 import platform
 import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from ...process import caches
@@ -34,10 +35,15 @@ class Library(NamedTuple):
     vector_instructions: tuple[str, ...]
     """Those of the processor that it was built on and for."""
 
-    def load(self) -> Any:
+    def load(self, folder: Path) -> Any:
         """The library's Python module.
 
         Opened without the GIL: the import, which keeps it, then only looks it up.
+
+        Parameters
+        ----------
+        folder
+            torch's cache folder when the graph was compiled; it may be another now.
 
         Raises
         ------
@@ -48,7 +54,7 @@ class Library(NamedTuple):
         """
         from torch._inductor.codecache import CppWrapperCodeCache
 
-        path = caches.folder() / self.path
+        path = folder / self.path
         if not path.exists():
             raise WouldBuildError(f"{path} is gone")
         if missing := sorted(set(self.vector_instructions) - set(_vector_instructions())):

@@ -7,12 +7,14 @@ mutated_input_idxs, fx_kwargs, after_deserialization), ``codecache.CppCodeCache.
 
 from __future__ import annotations
 
+import functools
 import io
 import pickle
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextvars import ContextVar
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -27,8 +29,10 @@ from .size_guards import conditions_of
 from .wrapper_modules import Module, as_compiled_in_the_build
 
 _loading: ContextVar[bool] = ContextVar("compilescope_tiers_loading", default=False)
-_library: ContextVar[Library | None] = ContextVar("compilescope_tiers_library", default=None)
-"""What was built of a graph, while the graph is loaded."""
+_library: ContextVar[Callable[[], Any] | None] = ContextVar(
+    "compilescope_tiers_library", default=None
+)
+"""Loads what was built of a graph, while the graph is loaded."""
 
 
 class WrappersDifferError(Exception):
@@ -43,7 +47,7 @@ def after_fork() -> None:
         convert_frame.compile_lock._at_fork_reinit()
 
 
-def load(built: bytes, first: Any, *, records: str = "") -> Loaded:
+def load(built: bytes, first: Any, folder: Path, *, records: str = "") -> Loaded:
     """The wrapper that `build` gave, loaded; ``first`` is the graph that it may stand in for.
 
     Nothing is compiled: that would hold up this process.
@@ -52,6 +56,8 @@ def load(built: bytes, first: Any, *, records: str = "") -> Loaded:
     ----------
     built, first
         What `build` gave, and the graph.
+    folder
+        torch's cache folder when the graph was compiled, where its library is.
     records
         torch's compile id, if CUDA graphs of it are to be recorded; they are not if it is empty.
 
@@ -71,7 +77,7 @@ def load(built: bytes, first: Any, *, records: str = "") -> Loaded:
     details = _Unpickler(file).load()
     settings: Any = config
     token = _loading.set(True)
-    library = _library.set(Library(*details["library"]))
+    library = _library.set(functools.partial(Library(*details["library"]).load, folder))
     try:
         # Settings are the whole process's in some versions: nothing compiles meanwhile.
         with compile_lock, torch._guards.tracing(None):
@@ -124,11 +130,11 @@ def _load_library(original: Any, *args: Any, **kwargs: Any) -> Any:
     installation, starts the compiler, and tries each set of vector instructions in a process of its
     own that imports torch.
     """
-    library = _library.get()
-    if library is None:
+    load_built = _library.get()
+    if load_built is None:
         return original(*args, **kwargs)
     pause_if_due()
-    return library.load
+    return load_built
 
 
 def is_loading() -> bool:
