@@ -204,7 +204,7 @@ def displayed(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     before = sys.displayhook
     shell = InteractiveShell.instance(config=config)
     shell.display_pub = Publisher()
-    monkeypatch.setattr(progress.shell, "kernel", lambda: object())
+    monkeypatch.setattr(progress.ipython_shell, "kernel", lambda: object())
     yield texts
     InteractiveShell.clear_instance()
     atexit.unregister(shell.atexit_operations)

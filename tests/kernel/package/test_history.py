@@ -102,8 +102,8 @@ def test_a_cell_shows_the_time_within_a_step_and_nothing_once_it_has_ended(
 
     publisher = types.SimpleNamespace(publish=publish)
     shell = types.SimpleNamespace(display_pub=publisher)
-    monkeypatch.setattr(progress.shell, "kernel", lambda: object())
-    monkeypatch.setattr(progress.shell, "current", lambda: shell)
+    monkeypatch.setattr(progress.ipython_shell, "kernel", lambda: object())
+    monkeypatch.setattr(progress.ipython_shell, "current", lambda: shell)
     monkeypatch.setattr("IPython.display.DisplayHandle", Handle)
     monkeypatch.setattr(progress, "_CLOCK_S", 0.001)
     line = progress.Line()
@@ -229,7 +229,7 @@ def test_work_goes_on_where_nothing_reads_its_signs_of_life(
 def test_inspecting_in_a_cell_leaves_its_output_to_the_report(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(progress.shell, "kernel", lambda: object())
+    monkeypatch.setattr(progress.ipython_shell, "kernel", lambda: object())
     with progress.Line(in_cells=False) as line:
         assert line.handle is None
     assert not line.clock.is_alive()
