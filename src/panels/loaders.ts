@@ -2,7 +2,7 @@ import type { Widget } from '@lumino/widgets';
 import type { IViewContext, LoadView, ViewId } from './views';
 
 /**
- * Load a view's code, when it is first opened, and make the view.
+ * Loads a view's code when it is first opened, and creates the view.
  */
 export const loadView: LoadView = (id, context) => LOADERS[id](context);
 

@@ -5,24 +5,24 @@ import type { ISubjectModel } from '../interfaces/subject';
 import { ILanguages } from '../code/editor/languages';
 
 /**
- * The ids of the views, which layouts and links store.
+ * The ids of the views, stored in layouts and links.
  */
 export type ViewId = (typeof RECORDS)[number]['id'];
 
 /**
- * What is opened: a view, or a section of one. Layouts, commands and the kernel's
- * messages may name either.
+ * What to open: a view, or a section of a view. Layouts, commands and the
+ * kernel's messages may use the names of either.
  */
 export type ViewTarget = ViewId | keyof typeof SECTIONS;
 
 /**
- * The groups of views in the tab bar: the generated code, its speed, the causes of
- * either. Views of `more` are needed less often.
+ * The groups of views in the tab bar: the generated code, its speed, the causes
+ * of either. Views of `more` are used less often.
  */
 export type ViewGroup = 'result' | 'speed' | 'causes' | 'more';
 
 /**
- * What a view is made with.
+ * The context of a view.
  */
 export interface IViewContext {
   readonly model: ISubjectModel;
@@ -31,34 +31,34 @@ export interface IViewContext {
   readonly languages: ILanguages;
 
   /**
-   * Turn to another view of the same report.
+   * Opens another view of the same report.
    */
   readonly open: (target: ViewTarget) => void;
 
   /**
-   * Show a line of the user's code where it stands: in its cell, or in its
-   * file. Null where nothing can be opened (a report in a page of its own).
+   * Shows a line of the user's code where it is: in its cell, or in its file.
+   * Null where nothing can be opened (a report on its own page).
    */
   readonly reveal: ((source: ISourcePosition) => void) | null;
 
   /**
-   * Has the user choose another trace, and resolves to its path; null where
-   * none was chosen. Only where there are files to choose from.
+   * Asks the user for another trace, and resolves to its path; null if the user
+   * cancels. Only where files are accessible.
    */
   readonly chooseTrace?: () => Promise<string | null>;
 
   /**
-   * The text that is selected in the notebook's active cell, where there is a
+   * The text that is selected in the notebook's active cell, if there is a
    * notebook.
    */
   readonly selectedText?: () => string;
 
   /**
-   * Runs the report's cell again, where there is a notebook.
+   * Runs the report's cell again, if there is a notebook.
    */
   readonly runAgain?: {
     /**
-     * Whether the cell is still there.
+     * Whether the cell still exists.
      */
     readonly isPossible: () => boolean;
     readonly run: () => void;
@@ -66,12 +66,12 @@ export interface IViewContext {
 }
 
 /**
- * Makes a view.
+ * Creates a view.
  */
 export type LoadView = (id: ViewId, context: IViewContext) => Promise<Widget>;
 
 /**
- * A view of a report, as a tab and a menu show it.
+ * A view of a report, as a tab and a menu entry.
  */
 export interface IView extends IViewRecord {
   readonly id: ViewId;
@@ -86,45 +86,44 @@ interface IViewRecord {
   readonly label: (trans: TranslationBundle) => string;
 
   /**
-   * The label of a tab where there is little room; else the same.
+   * The label of a tab if space is limited; by default the same.
    */
   readonly shortLabel?: (trans: TranslationBundle) => string;
   readonly caption: (trans: TranslationBundle) => string;
 
   /**
-   * The fields of a report, its variants and compilations that it is about,
-   * and why there may be none of them. The tab of a view for which a report
-   * has none is dimmed.
+   * The fields of a report, its variants and compilations that the view shows,
+   * and why they may be empty. If all are empty, the tab is dimmed.
    */
   readonly about?: readonly string[];
   readonly nothing?: (trans: TranslationBundle) => string;
 
   /**
-   * Whether it can have what it is about made, where there is a kernel.
+   * Whether the view can have its data generated if there is a kernel.
    */
   readonly makes?: boolean;
 
   /**
-   * What a menu calls it, where that is not its tab's label.
+   * The label in menus, if it differs from the tab's.
    */
   readonly menuLabel?: (trans: TranslationBundle) => string;
 
   /**
-   * Whether a view of the group `more` has a tab once a report holds what it is
-   * about. Without it, it has one while it is open.
+   * Whether a view of the group `more` has a tab once a report has data for it.
+   * Otherwise it has a tab only while it is open.
    */
   readonly isTabWhenFilled?: boolean;
 }
 
 /**
- * A view that has sections to go to.
+ * A view that has sections to scroll to.
  */
 export interface ISectioned {
   showSection(section: string): void;
 }
 
 /**
- * What is opened by a name of its own, and the view that it is a section of.
+ * A section that can be opened by its own name, and its view.
  */
 const SECTIONS = {
   breaks: { view: 'recompiles', section: 'breaks' },
@@ -135,7 +134,7 @@ const SECTIONS = {
 } as const;
 
 /**
- * The view, and its section, that a name stands for; null if there is none.
+ * The view and the section of a name; null if there is none.
  */
 export function resolve(
   target: unknown
@@ -150,7 +149,7 @@ export function resolve(
 }
 
 /**
- * Every name that a view can be opened by.
+ * All names by which a view can be opened.
  */
 export function targets(): readonly string[] {
   return [...VIEWS.map(view => view.id), ...Object.keys(SECTIONS)];
@@ -331,6 +330,6 @@ const RECORDS = [
 ] as const satisfies readonly IViewRecord[];
 
 /**
- * All views, in the order of their tabs: those of a group beside each other.
+ * All views in the order of their tabs, grouped.
  */
 export const VIEWS: readonly IView[] = RECORDS;

@@ -9,7 +9,7 @@ import { NothingTuned } from './empty';
 import { TuningCard } from './tuning';
 
 /**
- * All that torch tuned in a compilation.
+ * Everything that torch tuned in a compilation.
  */
 export function AutotuneBody(props: {
   autotunings: readonly Autotuning[];

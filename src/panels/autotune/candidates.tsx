@@ -7,17 +7,17 @@ import type { ICandidate, ITable } from './choices';
 import { TableHead } from '../common/tables/figures';
 
 /**
- * As many candidates as are listed at once.
+ * The maximum number of candidates listed at once.
  */
 const MAX_CANDIDATES = 25;
 
 /**
- * The columns before those of configurations.
+ * The columns before those of the configurations.
  */
 const FIRST_COLUMNS = 5;
 
 /**
- * The candidates of an autotuning, the fastest first.
+ * The candidates of an autotuning, fastest first.
  */
 export function Candidates(props: {
   table: ITable;
@@ -93,8 +93,8 @@ export function Candidates(props: {
                   </td>
                 ))}
               </tr>
-              {/* Of one that was timed, its ratio says it. In a column of its own it
-                  would be out of sight. */}
+              {/* For a measured candidate, the ratio already says it. A separate
+                  column would be out of sight. */}
               {choice.why && ratio === null && (
                 <tr className="jp-mod-why">
                   <td colSpan={count}>
@@ -116,7 +116,7 @@ export function Candidates(props: {
   );
 }
 
-/** The fastest ones, and the chosen one in any case. */
+/** The fastest candidates, and always the chosen one. */
 function withChosen(candidates: readonly ICandidate[]): ICandidate[] {
   return candidates.filter(
     ({ choice }, index) => index < MAX_CANDIDATES || choice.chosen

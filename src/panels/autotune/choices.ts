@@ -1,47 +1,47 @@
 import type { Autotuning, Choice } from '../../protocol/types';
 
 /**
- * A candidate as a row.
+ * A candidate as a table row.
  */
 export interface ICandidate {
   readonly choice: Choice;
 
   /**
-   * Its time over the best time; null where it was not measured.
+   * Its time divided by the best time; null if it was not measured.
    */
   readonly ratio: number | null;
 
   /**
-   * The length of its bar, as part of the longest.
+   * The length of its bar, as a fraction of the longest one.
    */
   readonly bar: number;
 }
 
 /**
- * The candidates of an autotuning, the fastest first, those without a time
- * last; and what their configurations differ in.
+ * The candidates of an autotuning, fastest first and those without a time last,
+ * and the keys in which their configurations differ.
  */
 export interface ITable {
   readonly candidates: readonly ICandidate[];
 
   /**
-   * The keys of the configurations, those that differ first.
+   * The keys of the configurations, differing ones first.
    */
   readonly columns: readonly string[];
 
   /**
-   * How many of the columns differ between candidates.
+   * How many of the keys differ between candidates.
    */
   readonly differing: number;
 
   /**
-   * The best time, in µs; null where nothing was measured.
+   * The best time, in µs; null if nothing was measured.
    */
   readonly best: number | null;
 }
 
 /**
- * Lay out the candidates of an autotuning.
+ * Lays out the candidates of an autotuning.
  */
 export function tableOf({ choices }: Autotuning): ITable {
   const times = choices
@@ -68,7 +68,7 @@ export function tableOf({ choices }: Autotuning): ITable {
     }
   }
   for (const [key, set] of values) {
-    // A library call has no configuration: that is no difference.
+    // A library call has no configuration, which does not count as a difference.
     choices.forEach(({ config }) => key in config && set.add(config[key]));
   }
   const keys = [...values.keys()];
@@ -83,21 +83,22 @@ export function tableOf({ choices }: Autotuning): ITable {
 }
 
 /**
- * Equal autotunings: of one operator for inputs of one kind, with one result.
+ * Equal autotunings: of the same operator for the same kind of inputs, with the
+ * same result.
  */
 export interface IEqual {
   readonly tuning: Autotuning;
   readonly count: number;
 
   /**
-   * The kernels that they are of, each once.
+   * Their kernels, without duplicates.
    */
   readonly kernels: readonly string[];
 }
 
 /**
- * Autotunings with equal ones of those that were skipped together: those that were
- * measured first, then the others by why they were skipped.
+ * Autotunings, with equal skipped ones merged: the measured ones first, then
+ * the others by the reason why they were skipped.
  */
 export function equalOf(tunings: readonly Autotuning[]): IEqual[] {
   const groups = new Map<string, Autotuning[]>();
@@ -120,22 +121,22 @@ export function equalOf(tunings: readonly Autotuning[]): IEqual[] {
 }
 
 /**
- * How many autotunings equal ones are.
+ * The number of autotunings in groups of equal ones.
  */
 export function countOf(equal: readonly IEqual[]): number {
   return equal.reduce((sum, { count }) => sum + count, 0);
 }
 
 /**
- * The candidate that torch took; undefined where none is marked.
+ * The candidate that torch chose; undefined if none is marked.
  */
 export function chosenOf({ choices }: Autotuning): Choice | undefined {
   return choices.find(({ chosen }) => chosen);
 }
 
 /**
- * How much the choice gains over the best extern kernel, where both were
- * measured: 1.2 is 1.2 times as fast.
+ * The speedup of the choice over the best extern kernel, if both were measured:
+ * 1.2 is 1.2 times as fast.
  */
 export function gainOf(tuning: Autotuning): number | null {
   const chosen = chosenOf(tuning);
@@ -148,8 +149,8 @@ export function gainOf(tuning: Autotuning): number | null {
 }
 
 /**
- * How long all the measuring of some autotunings took, in seconds; null where
- * none says.
+ * The total time of the measurements of some autotunings, in seconds; null if
+ * none reports it.
  */
 export function durationOf(tunings: readonly Autotuning[]): number | null {
   const known = tunings.filter(({ duration_s }) => duration_s !== null);

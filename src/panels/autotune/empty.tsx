@@ -3,18 +3,18 @@ import { Empty } from '../common';
 import type { IViewContext } from '../views';
 
 /**
- * Modes in which torch tunes.
+ * The modes in which torch tunes.
  */
 const TUNING = /^max-autotune/;
 
 const CALL = 'torch.compile(fn, mode="max-autotune")';
 
 /**
- * torch tuned nothing: why, and how to have it tune.
+ * Says why torch tuned nothing, and how to make it tune.
  */
 export function NothingTuned(props: {
   /**
-   * What the report says about it.
+   * The reason in the report.
    */
   why: string;
   variant: string;

@@ -11,14 +11,14 @@ import { Candidates } from './candidates';
 import { chosenOf, gainOf, tableOf, type IEqual } from './choices';
 
 /**
- * An autotuning, or several equal ones: a line that opens the list of candidates. The
- * reason for skipped ones is above all of them.
+ * An autotuning, or several equal ones: a row that expands to the list of
+ * candidates. The reason for skipped candidates is above the list.
  */
 export function TuningCard(props: {
   equal: IEqual;
 
   /**
-   * Whether it is open before the user says so.
+   * Whether it is open initially.
    */
   isOpenFirst: boolean;
 

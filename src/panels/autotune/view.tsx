@@ -6,7 +6,8 @@ import type { IViewContext } from '../views';
 import { AutotuneBody } from './body';
 
 /**
- * The Autotune view: what torch chose by measuring, and why the others lost.
+ * The Autotune view: what torch chose by measuring, and why the other
+ * candidates lost.
  */
 export class AutotuneView extends ReportView<Compilation> {
   constructor(context: IViewContext) {

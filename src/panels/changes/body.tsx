@@ -9,8 +9,8 @@ import { KernelTable } from './kernels';
 import { OtherChanges } from './others';
 
 /**
- * All variants in a sentence each; of the shown one, its kernels beside the
- * baseline's, and what else differs.
+ * All variants in one sentence each; for the shown one, its kernels next to
+ * those of the baseline, and all other differences.
  */
 export function ChangesBody(props: {
   variant: VariantReport;
@@ -87,7 +87,7 @@ export function ChangesBody(props: {
 }
 
 /**
- * Whether a variant is for a target that no other variant is for.
+ * Whether a variant's target differs from the targets of all other variants.
  */
 function isOnlyOne(variants: readonly VariantSummary[], name: string): boolean {
   const target = variants.find(variant => variant.name === name)?.requested

@@ -19,7 +19,7 @@ const ORDER: readonly Outcome[] = [
 ];
 
 /**
- * The kernels of a variant beside its baseline's: those that differ first.
+ * The kernels of a variant next to those of its baseline, differing ones first.
  */
 export function KernelTable(props: {
   variant: string;

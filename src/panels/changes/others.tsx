@@ -13,8 +13,8 @@ const KINDS: readonly Change['kind'][] = [
 ];
 
 /**
- * What differs beside kernels, by kind: settings first, from which the rest
- * follows.
+ * The differences other than kernels, by kind: settings first, since they cause
+ * the rest.
  */
 export function OtherChanges(props: {
   variant: string;

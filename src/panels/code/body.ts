@@ -44,7 +44,7 @@ export class CodeBody extends Widget {
     super.dispose();
   }
 
-  /** Show why there is no text. */
+  /** Shows why there is no text. */
   showMessage(state: Exclude<SideState, { kind: 'data' }>): void {
     this._drop();
     const problem = state.kind === 'loading' ? null : state.problem;
@@ -57,10 +57,11 @@ export class CodeBody extends Widget {
   }
 
   /**
-   * Show a text. One that takes another's place keeps what it can: folds by kernel, and the cursor
-   * by region.
+   * Shows a text. If it replaces another one, folds are kept by kernel, and the
+   * cursor by region.
    *
-   * @param place Where the text before it was; the panel scrolls there once all is laid out.
+   * @param place The scroll position of the previous text; the panel restores
+   * it after layout.
    */
   showText(
     result: ArtifactResult,
@@ -109,25 +110,25 @@ export class CodeBody extends Widget {
     this.annotate(this._notes);
   }
 
-  /** Say beside the lines what they cost, and what was decided there. */
+  /** Annotates the lines with costs and decisions. */
   annotate(notes: INotes): void {
     this._notes = notes;
     this._view?.dispatch({ effects: noteEffects(notes) });
   }
 
-  /** Mark what is selected. */
+  /** Marks the selection. */
   mark(marks: IHighlight): void {
     this._view?.dispatch({ effects: setHighlight.of(marks) });
   }
 
-  /** Wrap long lines, or let them run on. */
+  /** Wraps long lines, or stops wrapping them. */
   wrap(on: boolean): void {
     this._view?.dispatch({
       effects: wrapping.reconfigure(on ? EditorView.lineWrapping : [])
     });
   }
 
-  /** Fold or unfold all kernels. */
+  /** Folds or unfolds all kernels. */
   fold(on: boolean): void {
     if (this._view) {
       foldKernels(this._view, on);

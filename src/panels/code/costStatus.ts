@@ -9,12 +9,12 @@ import {
 import { CostLegend } from './legend';
 
 /**
- * Says what steps cost: those of each kind in a legend, and the one at the cursor, or else the
- * selected one, to who asks.
+ * The costs of steps: of each kind for the legend, and of the step at the
+ * cursor or else the selected one.
  */
 export class CostStatus {
   /**
-   * @param _costs What the steps of each side cost, now.
+   * @param _costs The current costs of the steps of each side.
    */
   constructor(
     private _costs: () => Readonly<Record<Side, ICosts | null>>,
@@ -25,22 +25,22 @@ export class CostStatus {
 
   readonly legend: CostLegend;
 
-  /** Bring the legend up to date. */
+  /** Updates the legend. */
   show(stacked: boolean): void {
     this.legend.state = { costs: this._costs(), stacked };
   }
 
-  /** The cursor was put somewhere: its step counts from now on. */
+  /** The cursor was moved: its step takes precedence from now on. */
   moved(side: Side, line: number): void {
     this._cursor = { side, line };
   }
 
-  /** Something else was selected: the cursor counts no longer. */
+  /** The selection changed: the cursor's step no longer takes precedence. */
   leave(): void {
     this._cursor = null;
   }
 
-  /** What the step at the cursor, or that of the selected key, costs. */
+  /** The cost of the step at the cursor, or of the step with the selected key. */
   current(key: string | null): ICursorCosts | null {
     const { _cursor: cursor } = this;
     return cursor

@@ -7,19 +7,19 @@ import { reveal } from './reveal';
 import type { ISelection, ISubjectModel } from '../../code/types';
 
 /**
- * Marks what is selected on both sides, and brings it into sight.
+ * Marks the selection on both sides and scrolls it into view.
  */
 export class Follower {
   constructor(private _options: Follower.IOptions) {}
 
-  /** What the selection, and all that it leads to, marks. */
+  /** What to mark for the selection and everything linked to it. */
   marks(): Record<Side, IHighlight> {
     const { model, comparison } = this._options;
     const { key, source } = model.selection;
     return marksOf(comparison(), { key, source, keys: model.linked.keys });
   }
 
-  /** Mark a new selection, and show it unless `quiet`. */
+  /** Marks a new selection, and scrolls to it unless `quiet`. */
   follow(first: Side, quiet: boolean): void {
     const { model, apply } = this._options;
     const marks = this.marks();
@@ -31,14 +31,14 @@ export class Follower {
     }
   }
 
-  /** What the selection leads to is known now. */
+  /** The links of the selection have been resolved. */
   catchUp(): void {
     const { model, origin, apply } = this._options;
     const marks = this.marks();
     apply(marks);
     const wasShown = this._isShown && this._selection === model.selection;
     this._isShown = hasMarks(marks);
-    // What is in sight stays there; a second scroll would take it away.
+    // What is visible must not scroll away because of a second scroll.
     if (!wasShown && model.selection.origin !== origin) {
       this._show('left', marks);
     }
@@ -51,7 +51,8 @@ export class Follower {
     if (selection.origin === origin) {
       return;
     }
-    // Aligned sides scroll together: look at the second one when the first has come to rest.
+    // Aligned sides scroll together: check the second one when the first has
+    // stopped scrolling.
     const second = () => {
       if (!isDisposed() && model.selection === selection) {
         this._reveal('right', marks);
@@ -87,10 +88,10 @@ export class Follower {
 
 /** The namespace for `Follower` statics. */
 export namespace Follower {
-  /** What is marked in. */
+  /** The texts in which to mark. */
   export interface IOptions {
     model: ISubjectModel;
-    /** Who selects in this view. */
+    /** The origin of selections made in this view. */
     origin: object;
     comparison: () => IComparison;
     alignment: () => Alignment | null;

@@ -3,15 +3,16 @@ import type { ITextPosition } from '../../interfaces/selection';
 import { sameAddress, type IAddress, type Side } from '../../code/artifacts';
 import type { SideState } from '../../code/loader';
 
-/** Where a side is. */
+/** The scroll position of a side. */
 type Addresses = Readonly<Record<Side, IAddress | null>>;
 
 /**
- * A line that another view asked for, until it is in sight. Its text may have to be fetched first.
+ * A line requested by another view, until it is visible. Its text may have to
+ * be fetched first.
  */
 export class Goal {
   /**
-   * Set a goal.
+   * Sets a goal.
    *
    * @param position The text and its line.
    * @param shown What the sides show.
@@ -25,15 +26,15 @@ export class Goal {
     return this._side;
   }
 
-  /** Whether a side is on its way to the goal. */
+  /** Whether a side is still to scroll to the goal. */
   isFor(side: Side): boolean {
     return this._position !== null && this._side === side;
   }
 
   /**
-   * Scroll to the goal, if the side shows its text by now.
+   * Scrolls to the goal if the side already shows its text.
    *
-   * @returns Whether it did.
+   * @returns Whether it scrolled.
    */
   reach(side: Side, state: SideState, view: EditorView | null): boolean {
     const position = this._position;
@@ -41,7 +42,7 @@ export class Goal {
       return false;
     }
     if (state.kind !== 'data') {
-      // There is no such text, and the side says so.
+      // There is no such text; the side says so.
       this._position = null;
       return false;
     }

@@ -20,7 +20,7 @@ import type {
 } from '../../code/types';
 
 /**
- * What a pane's header shows.
+ * What the header of a pane shows.
  */
 export interface IHeaderState {
   address: IAddress;
@@ -30,14 +30,14 @@ export interface IHeaderState {
   lines: number | null;
   pending: boolean;
   wrap: boolean;
-  /** Whether the text has kernels to fold, and is shown so that they can be folded. */
+  /** Whether the text has kernels, and is shown in a way in which they can be folded. */
   foldable: boolean;
   /** Whether the commands on the text apply: there is an editor. */
   enabled: boolean;
 }
 
 /**
- * What can be done in a pane's header.
+ * The actions in the header of a pane.
  */
 export interface IHeaderActions {
   pick: (change: Partial<IAddress>) => void;
@@ -48,7 +48,7 @@ export interface IHeaderActions {
 }
 
 /**
- * The upper part of a pane: what is shown, and what can be done with it.
+ * The upper part of a pane: what it shows, and the actions on it.
  */
 export class PaneHeader extends ReactWidget {
   constructor(side: Side, actions: IHeaderActions, trans: TranslationBundle) {
@@ -285,7 +285,7 @@ interface IIconButtonProps {
 }
 
 /**
- * A button that is only an icon, with its name for screen readers and on hover.
+ * An icon button, with a name for screen readers and a tooltip.
  */
 export function IconButton(props: IIconButtonProps): JSX.Element {
   return (

@@ -1,6 +1,6 @@
 import { LabIcon } from '@jupyterlab/ui-components';
 
-/** A line that turns round at the margin. */
+/** A line that wraps at the margin. */
 export const wrapIcon = new LabIcon({
   name: 'jupyterlab-compilescope:wrap',
   svgstr: `<svg xmlns="http://www.w3.org/2000/svg" width="16" viewBox="0 0 24 24">
@@ -11,7 +11,7 @@ export const wrapIcon = new LabIcon({
 </svg>`
 });
 
-/** Two arrows past each other. */
+/** Two crossing arrows. */
 export const swapIcon = new LabIcon({
   name: 'jupyterlab-compilescope:swap',
   svgstr: `<svg xmlns="http://www.w3.org/2000/svg" width="16" viewBox="0 0 24 24">

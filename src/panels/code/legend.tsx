@@ -12,12 +12,13 @@ import { SIDES } from '../../code/sides';
  */
 export interface ILegendState {
   costs: Readonly<Record<Side, ICosts | null>>;
-  /** Whether there is little room: it is folded then, until it is opened. */
+  /** Whether space is limited: then it is folded until it is opened. */
   stacked: boolean;
 }
 
 /**
- * What the colors beside the lines mean, and what the steps of each kind cost on either side.
+ * The meaning of the colors beside the lines, and the cost of each kind of step
+ * on either side.
  */
 export class CostLegend extends ReactWidget {
   constructor(trans: TranslationBundle) {

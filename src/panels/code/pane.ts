@@ -12,9 +12,9 @@ import { PaneHeader, type IHeaderState } from './header';
  */
 export class Pane extends Panel {
   /**
-   * @param pick Called when the user picks something else to show.
-   * @param shown The editor that shows this side's text at the moment; not the pane's own one
-   * while a diff is shown.
+   * @param pick Called when the user selects something else to show.
+   * @param shown The editor that currently shows this side's text; not the
+   * pane's own one while a diff is shown.
    */
   constructor(
     side: Side,
@@ -61,7 +61,7 @@ export class Pane extends Panel {
     return this._wrap;
   }
 
-  /** Show what is chosen. */
+  /** Shows the current choice. */
   setHeader(state: Omit<IHeaderState, 'wrap'> | null): void {
     this._header.state = state && { ...state, wrap: this._wrap };
   }

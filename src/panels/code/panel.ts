@@ -32,7 +32,7 @@ import type { ILanguages } from '../../code/editor/languages';
 
 const EMPTY_STATE: SideState = { kind: 'empty', problem: null };
 
-/** Below this width the panes stand one below the other. */
+/** Below this width, the panes are stacked. */
 const STACK_BELOW_PX = 800;
 
 /**
@@ -85,8 +85,9 @@ export class CodePanel extends Panel {
       this.addWidget(widget);
     }
     diff.hide();
-    // The split takes what its neighbors leave: a status line of two lines, a toolbar that wraps,
-    // a diff. A panel does not tell its children of that.
+    // The split takes the space that its neighbors leave: a status line of two
+    // lines, a toolbar that wraps, a diff. A panel does not notify its children of
+    // that.
     this._observer.observe(this._split.node);
     for (const type of ['wheel', 'keydown', 'pointerdown']) {
       this.node.addEventListener(type, () => this._texts.moved(), {
@@ -145,7 +146,7 @@ export class CodePanel extends Panel {
     this._texts.alignment?.schedule();
   }
 
-  /** A side has something else to show: once its language has come, show it. */
+  /** A side shows something else: display it as soon as its language is loaded. */
   private _refresh(): void {
     this._notes.refresh();
     void this._prepare();
@@ -184,7 +185,7 @@ export class CodePanel extends Panel {
       : [];
   }
 
-  /** Show both sides as they are now. */
+  /** Shows both sides in their current state. */
   private _show(): void {
     if (!this._states) {
       return;
@@ -202,14 +203,14 @@ export class CodePanel extends Panel {
     this._showStatus(marks);
   }
 
-  /** Something else is to be said beside a side's lines. */
+  /** The annotations of a side's lines changed. */
   private _annotate(side: Side, notes: INotes): void {
     this._texts.annotate(side, notes);
     this._costs.show(this._stacked);
     this._showStatus(this._follower.marks());
   }
 
-  /** Turn to the text that another view asks for. */
+  /** Shows the text that another view requests. */
   private _seek({ text, origin }: ISelection): void {
     if (!text || origin === this) {
       return;
@@ -229,7 +230,7 @@ export class CodePanel extends Panel {
     this._sides.pick(side, { variant, artifact, compilation });
   }
 
-  /** Bring headers and toolbar up to date. */
+  /** Updates headers and toolbar. */
   private _describe(): void {
     const variants = this._model.report?.variants ?? [];
     const mode = this._mode();
@@ -260,7 +261,7 @@ export class CodePanel extends Panel {
     };
   }
 
-  /** The way to compare: what the user wished for such a pair, or what suits it best. */
+  /** How to compare: as the user chose for such a pair, or as suits it best. */
   private _mode(): Mode {
     const { modes } = this._comparison;
     const wish = this._wishes.get(modes[0]) ?? modes[0];
@@ -273,7 +274,7 @@ export class CodePanel extends Panel {
     this._show();
   }
 
-  /** The selection is another one. */
+  /** The selection changed. */
   private _selected(_: ISubjectModel, selection: ISelection): void {
     if (!this._states) {
       this._seek(selection);
@@ -293,7 +294,7 @@ export class CodePanel extends Panel {
     }
   }
 
-  /** What the selection leads to is known. */
+  /** The links of the selection have been resolved. */
   private _linked(): void {
     if (this._states) {
       this._follower.catchUp();
@@ -374,7 +375,7 @@ export class CodePanel extends Panel {
   private _ticket = 0;
 }
 
-/** Whether two states differ at most in what is on its way. */
+/** Whether two states differ only in what is still loading, if at all. */
 function showsTheSame(a: SideState, b: SideState | undefined): boolean {
   return (
     a === b ||
@@ -394,7 +395,7 @@ function otherSide(side: Side): Side {
  */
 export namespace CodePanel {
   /**
-   * What a Code view needs.
+   * The options of a Code view.
    */
   export interface IOptions {
     model: ISubjectModel;

@@ -1,30 +1,30 @@
 import type { Side } from '../../code/artifacts';
 import type { IPlace } from '../../code/editor/place';
 
-/** Layouts less than this apart belong to one change. */
+/** Layouts less than this far apart belong to one change. */
 const SAME_CHANGE_MS = 400;
 
 /**
- * Where both sides are scrolled to.
+ * The scroll positions of both sides.
  */
 export class Places {
   /**
-   * @param _look Where a side is scrolled to now.
-   * @param _subject The subject that is shown.
+   * @param _look The current scroll position of a side.
+   * @param _subject The shown subject.
    */
   constructor(
     private _look: (side: Side) => IPlace | null,
     private _subject: () => string | null
   ) {}
 
-  /** The view has been moved from where it opened; until then no place is worth keeping. */
+  /** The view was scrolled or moved; until then no position is worth keeping. */
   moved(): void {
     this._movedIn = this._subject();
   }
 
   /**
-   * Where the sides are. The two texts of a flipped switch come one after the other; what counts is
-   * where the sides were before the first one.
+   * The positions of the sides. The two texts of a flipped switch arrive one
+   * after the other: the positions before the first one count.
    */
   remember(): Record<Side, IPlace | null> {
     if (this._movedIn !== this._subject()) {

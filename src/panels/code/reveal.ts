@@ -3,7 +3,7 @@ import type { IHighlight } from '../../code/regions/selectionMarks';
 import type { Region } from '../../code/types';
 
 /**
- * Bring what is marked into sight, unless some of it is in sight already.
+ * Scrolls to what is marked, unless part of it is already visible.
  *
  * @returns Whether the editor scrolls.
  */
@@ -26,7 +26,8 @@ function isInSight(view: EditorView, region: Region): boolean {
   if (region.start > view.state.doc.lines) {
     return false;
   }
-  // The window that shows the text: the editor's own scroller, or in a diff the one around both.
+  // The element that scrolls the text: the editor's own scroller, or in a diff the
+  // one around both editors.
   const scroller = view.dom.closest('.cm-mergeView') ?? view.scrollDOM;
   const window = scroller.getBoundingClientRect();
   const block = view.lineBlockAt(view.state.doc.line(region.start).from);

@@ -9,7 +9,7 @@ import { kindLabel, shortList, title } from '../../code/describe';
 import type { IHighlight } from '../../code/regions/selectionMarks';
 import type { ISubjectModel, Region, SourceLine } from '../../code/types';
 
-/** What fits into one slim line. */
+/** The maximum numbers of nodes and source lines that fit into the line. */
 const MAX_NODES = 4;
 const MAX_SOURCES = 4;
 
@@ -17,20 +17,20 @@ const MAX_SOURCES = 4;
  * What the status line shows.
  */
 export interface IStatusState {
-  /** The region that stands for the selection; null when nothing is selected. */
+  /** The region that represents the selection; null if nothing is selected. */
   region: Region | null;
-  /** What the step at the cursor, or the selected one, costs; null where that is not known. */
+  /** The cost of the step at the cursor, or of the selected one; null if unknown. */
   costs: ICursorCosts | null;
-  /** How many regions are marked on either side. */
+  /** The number of marked regions on either side. */
   left: number;
   right: number;
-  /** The selected line of the user's code, where a line was selected that nothing comes from. */
+  /** The selected line of the user's code, if nothing in the generated code comes from it. */
   unmatched: string | null;
   files: Readonly<Record<string, string>>;
 }
 
 /**
- * What the status line says of what is selected and marked.
+ * The text of the status line for the selection and its marks.
  */
 export function statusOf(
   { report, selection }: Pick<ISubjectModel, 'report' | 'selection'>,
@@ -56,7 +56,7 @@ export function statusOf(
 }
 
 /**
- * A line under the panes that says what is selected, also to screen readers.
+ * A line below the panes that describes the selection, also for screen readers.
  */
 export class SelectionStatus extends ReactWidget {
   constructor(select: (source: SourceLine) => void, trans: TranslationBundle) {
@@ -173,7 +173,7 @@ function announcement(props: IStatusProps, nodes: string): string {
     .join('. ');
 }
 
-/** What a step costs: `Host time of the step “kernel launch”: 12.0 µs left`. */
+/** The cost of a step: `Host time of the step “kernel launch”: 12.0 µs left`. */
 function costText(
   { kind, left, right }: ICursorCosts,
   trans: TranslationBundle
@@ -191,14 +191,14 @@ function costText(
   );
 }
 
-/** The source lines by their text, innermost first, each once. */
+/** The source lines by their text, innermost first, without duplicates. */
 function distinct(
   sources: readonly SourceLine[],
   files: Readonly<Record<string, string>>,
   trans: TranslationBundle
 ): [string, SourceLine][] {
   const byText = new Map<string, SourceLine>();
-  // Lines of the user's own cell first: they are the ones that can be changed.
+  // Lines of the user's own cell first, since those can be changed.
   const inCells = sources.filter(source => source.file in files);
   const others = sources.filter(source => !(source.file in files));
   for (const source of [...inCells.reverse(), ...others.reverse()]) {

@@ -21,21 +21,22 @@ import { Places } from './places';
 import { SIDES } from '../../code/sides';
 
 /**
- * What is to be laid out, and how.
+ * What to lay out, and how.
  */
 export interface ILayout {
   readonly comparison: IComparison;
   readonly states: Readonly<Record<Side, SideState>>;
   readonly mode: Mode;
   readonly marks: Readonly<Record<Side, IHighlight>>;
-  /** Whether the panes stand one below the other. */
+  /** Whether the panes are stacked. */
   readonly stacked: boolean;
   /** The side that the other one follows. */
   readonly driver: Side;
 }
 
 /**
- * Both texts: in two panes, aligned or not, or as a diff. Keeps them where they were scrolled to.
+ * Both texts: in two panes, aligned or not, or as a diff. Keeps their scroll
+ * positions.
  */
 export class Texts {
   constructor(private _options: Texts.IOptions) {
@@ -46,7 +47,7 @@ export class Texts {
   readonly panes: Readonly<Record<Side, Pane>>;
   readonly diff = new DiffBody();
 
-  /** What holds both sides at one height; null where they are not aligned. */
+  /** Keeps both sides aligned; null if they are not. */
   get alignment(): Alignment | null {
     return this._alignment;
   }
@@ -60,10 +61,11 @@ export class Texts {
     return this._isDiff ? this.diff.view(side) : this.panes[side].body.view;
   }
 
-  /** Show texts. What is laid out so already stays as it is. */
+  /** Shows texts. An existing layout is kept if it is the same. */
   show(layout: ILayout): void {
     const { comparison, mode } = layout;
-    // Signals come in bursts; laying out anew would take spacers out and put them in again.
+    // Signals come in bursts; a new layout would remove the spacers and insert them
+    // again.
     if (this._layout?.comparison !== comparison || this._layout.mode !== mode) {
       const places = this._places.remember();
       this._layout = layout;
@@ -75,13 +77,13 @@ export class Texts {
     this._wrapDiff();
   }
 
-  /** Say something else beside a side's lines. */
+  /** Updates the annotations beside a side's lines. */
   annotate(side: Side, notes: INotes): void {
     this.panes[side].body.annotate(notes);
     this.diff.annotate(side, notes);
   }
 
-  /** Mark what is selected. */
+  /** Marks the selection. */
   mark(marks: Readonly<Record<Side, IHighlight>>): void {
     if (this._isDiff) {
       this._wrapDiff();
@@ -92,10 +94,10 @@ export class Texts {
   }
 
   /**
-   * Turn to a line that another view asks for, once its text is there.
+   * Shows a line that another view requests, once its text is loaded.
    *
    * @param shown What the sides show.
-   * @returns The side that it is to be shown on.
+   * @returns The side to show it on.
    */
   seek(
     position: ITextPosition,
@@ -105,7 +107,7 @@ export class Texts {
     return this._goal.set(position, shown);
   }
 
-  /** The texts have been moved from where they opened. */
+  /** The texts were scrolled or moved. */
   moved(): void {
     this._places.moved();
   }
@@ -150,7 +152,7 @@ export class Texts {
     this._scroll(layout, places);
   }
 
-  /** Scroll to where the sides were before; to where kernels are called at first. */
+  /** Restores the scroll positions; initially scrolls to the first kernel launches. */
   private _scroll(
     { comparison, driver, mode }: ILayout,
     places: Record<Side, IPlace | null>
@@ -210,7 +212,10 @@ export class Texts {
     });
   }
 
-  /** Whether a side's lines wrap: as the user wants it; always in a diff too narrow for lines. */
+  /**
+   * Whether a side's lines wrap: as the user chose; always in a diff that is
+   * too narrow for lines.
+   */
   private _wraps(side: Side): boolean {
     const isNarrow = !!this._layout?.stacked && this._isDiff;
     return this.panes[side].wrap || isNarrow;
@@ -237,23 +242,23 @@ export class Texts {
  */
 export namespace Texts {
   /**
-   * What texts are shown with.
+   * The options with which texts are shown.
    */
   export interface IOptions {
-    /** How a side's editor is set up. */
+    /** How a side's editor is configured. */
     setup: (
       side: Side,
       how: Pick<IEditorSetup, 'wrap' | 'folds'>
     ) => IEditorSetup;
-    /** What is said beside a side's lines. */
+    /** The annotations beside a side's lines. */
     notes: (side: Side) => INotes;
-    /** The subject that is shown. */
+    /** The shown subject. */
     subject: () => string | null;
-    /** Called when the user picks something else to show. */
+    /** Called when the user selects something else to show. */
     pick: (side: Side, change: Partial<IAddress>) => void;
-    /** Called before all is laid out anew. */
+    /** Called before a new layout. */
     begins: (mode: Mode) => void;
-    /** Called when the user has lines wrap, or not. */
+    /** Called when the user turns line wrapping on or off. */
     rewrapped: () => void;
     trans: TranslationBundle;
   }

@@ -17,16 +17,16 @@ import { formatCount } from '../../words/format';
 export interface IToolbarState {
   mode: Mode;
   modes: readonly Mode[];
-  /** Whether the panes stand one below the other: then nothing can stand at one height. */
+  /** Whether the panes are stacked: then they cannot be aligned. */
   stacked: boolean;
   identical: boolean;
-  /** The number of changes; null where there is no diff. */
+  /** The number of changes; null without a diff. */
   changes: number | null;
   launches: ILaunchCount;
 }
 
 /**
- * What the toolbar does.
+ * The actions of the toolbar.
  */
 export interface IToolbarActions {
   mode: (mode: Mode) => void;
@@ -35,7 +35,7 @@ export interface IToolbarActions {
 }
 
 /**
- * How the two sides are compared, and what came out.
+ * The way of comparing the two sides, and its result.
  */
 export class CompareToolbar extends ReactWidget {
   constructor(actions: IToolbarActions, trans: TranslationBundle) {

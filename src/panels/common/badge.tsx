@@ -1,12 +1,12 @@
 import * as React from 'react';
 
 /**
- * How a badge looks: what it says, it says in words.
+ * The color of a badge; its text carries the meaning.
  */
 export type BadgeKind = 'plain' | 'good' | 'warning' | 'error' | 'info';
 
 /**
- * A word or two about something.
+ * A word or two about an item.
  */
 export function Badge(props: {
   kind?: BadgeKind;
@@ -38,7 +38,7 @@ export function Bar(props: { share: number }): JSX.Element {
 }
 
 /**
- * How much of a limit is used up.
+ * The used share of a limit.
  */
 export function Meter(props: {
   value: number;

@@ -2,7 +2,7 @@ import type { LabIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 
 /**
- * A button that is an icon, with a name for those who do not see it.
+ * An icon button with an accessible name.
  */
 export function IconButton(props: {
   icon: LabIcon;

@@ -5,12 +5,12 @@ import * as React from 'react';
 import { IconButton } from './button';
 
 /**
- * How long a button says that it copied.
+ * How long a button shows that it copied.
  */
 const COPIED_MS = 1500;
 
 /**
- * Copies a text, and says so for a moment.
+ * Copies a text, and confirms it for a moment.
  */
 function useCopy(text: string): [isCopied: boolean, copy: () => void] {
   const [isCopied, setCopied] = React.useState(false);
@@ -33,7 +33,7 @@ export function CodeBlock(props: {
   trans: TranslationBundle;
 
   /**
-   * What a screen reader calls it.
+   * The accessible name.
    */
   label?: string;
 }): JSX.Element {
@@ -54,7 +54,7 @@ export function CodeBlock(props: {
 }
 
 /**
- * Copies code that is not shown but as its tip.
+ * Copies code that is shown only in the tooltip.
  */
 export function CopyCode(props: {
   code: string;

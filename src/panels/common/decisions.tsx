@@ -3,10 +3,10 @@ import type { Decision } from '../../protocol/types';
 import { DECISION_KINDS, ON_DEVICE_TITLE } from '../../protocol/types';
 
 /**
- * What was decided by a rule because the device is not there: what, by which
- * rule, and what decides on the device itself.
+ * What was decided by a rule because the device is not available: the decision,
+ * the rule, and what decides on the device itself.
  *
- * @param props.aside - What stands beside each: where it is.
+ * @param props.aside - Shown next to each decision: its location.
  */
 export function DecisionList(props: {
   decisions: readonly Decision[];

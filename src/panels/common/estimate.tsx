@@ -4,35 +4,34 @@ import { AbsentValue } from './index';
 import { formatCount } from '../../words/format';
 
 /**
- * A figure that is estimated, not measured; it says so to the eye and to the
- * ear.
+ * A figure that is estimated, not measured, which is shown and also announced.
  */
 export function Estimate(props: {
   value: number | null;
   format: (value: number) => string;
 
   /**
-   * Why there is none.
+   * Why there is no estimate.
    */
   why: string;
 
   /**
-   * What it is of, for the title.
+   * The subject of the figure, for the tooltip.
    */
   of?: string;
 
   /**
-   * The whole title, where the report has it.
+   * The whole tooltip, if the report has it.
    */
   title?: string;
 
   /**
-   * How the title writes the figure; with all its digits by default.
+   * The format of the figure in the tooltip; by default with all its digits.
    */
   exact?: (value: number) => string;
 
   /**
-   * Whether it is a bound: the figure may be more, not less.
+   * Whether it is a lower bound: the true value may be greater.
    */
   isLeast?: boolean;
   trans: TranslationBundle;

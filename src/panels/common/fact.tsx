@@ -1,7 +1,7 @@
 import * as React from 'react';
 
 /**
- * A fact of a list of them: what it is, and its value.
+ * An item of a list of facts: a name and its value.
  */
 export function Fact(props: {
   label: string;

@@ -5,7 +5,7 @@ import { formatSeconds } from '../../words/format';
 /**
  * The parts of a first call as a bar.
  *
- * @param props.longest - The time that is as wide as the bar may be.
+ * @param props.longest - The time that fills the width.
  */
 export function FirstBar(props: {
   parts: Readonly<Record<string, number>>;
@@ -31,8 +31,8 @@ export function FirstBar(props: {
 }
 
 /**
- * The parts of a first call → the colors of the Compile time view, in the
- * order in which they come.
+ * The parts of a first call → the colors of the Compile time view, in
+ * chronological order.
  */
 const COLORS: Readonly<Record<string, string>> = {
   ...Object.fromEntries(

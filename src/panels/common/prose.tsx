@@ -2,8 +2,8 @@ import * as React from 'react';
 import { partsOf } from '../../words/prose';
 
 /**
- * Sentences of torch's or of this package's: the code in them is shown as code, in
- * the line. All of it is text, never markup.
+ * Sentences of torch or of this package; code in them is displayed inline as
+ * code. Everything is text, never markup.
  */
 export function Prose(props: { text: string }): JSX.Element {
   return (

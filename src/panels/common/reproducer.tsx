@@ -15,8 +15,7 @@ import { CodeBlock } from './copy';
 import { ProblemCard } from './states/problemCard';
 
 /**
- * How long to wait between two questions while the program is tried, in
- * milliseconds.
+ * The polling interval while the program is tried, in milliseconds.
  */
 const POLL_MS = 700;
 
@@ -60,7 +59,7 @@ export function ReproducerPart(props: {
       isOpen = false;
       window.clearTimeout(timer);
     };
-    // `part` is a new object at each rendering; the key says what it is.
+    // `part` is a new object at each rendering; the key identifies it.
   }, [key, round]);
   const job = result?.job ?? null;
   const failure = problem ?? job?.error ?? null;

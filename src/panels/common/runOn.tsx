@@ -9,14 +9,14 @@ export interface IRunOn {
   readonly executors: readonly string[];
 
   /**
-   * The executor's name; empty: the kernel's machine.
+   * The executor's name; empty for the kernel's machine.
    */
   readonly executor: string;
   readonly choose: (executor: string) => void;
 }
 
 /**
- * The choice of an executor. One that is no longer named is no longer chosen.
+ * The selected executor. If it no longer has a name, the selection is reset.
  */
 export function useRunOn(executors: readonly string[]): IRunOn {
   const [chosen, choose] = React.useState('');
@@ -25,7 +25,7 @@ export function useRunOn(executors: readonly string[]): IRunOn {
 }
 
 /**
- * A field to choose where processes run; nothing where there is no executor.
+ * A field to choose where processes run; nothing if there is no executor.
  */
 export function RunOn(props: {
   runOn: IRunOn;

@@ -2,13 +2,13 @@ import { searchIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 
 /**
- * A field to filter by a text. Escape empties it.
+ * A text field that filters. Escape clears it.
  */
 export function SearchField(props: {
   label: string;
 
   /**
-   * The same in a few words, where there is little room for it.
+   * A shorter label, for when space is limited.
    */
   short?: string;
   value: string;
@@ -40,7 +40,7 @@ export function SearchField(props: {
 }
 
 /**
- * A choice of one of a few.
+ * A choice of one of a few values.
  */
 export function Select(props: {
   label: string;
@@ -68,7 +68,7 @@ export function Select(props: {
 }
 
 /**
- * On or off.
+ * A checkbox.
  */
 export function Check(props: {
   label: string;

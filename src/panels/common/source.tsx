@@ -5,25 +5,26 @@ import type { IViewContext } from '../views';
 import { Elided } from './tables/elided';
 
 /**
- * A line of the user's code. A click selects it in all views and shows it where
- * it stands.
+ * A line of the user's code. A click selects it in all views and opens it where
+ * it is.
  */
 export function SourceLink(props: {
   where: SourceLine;
   context: IViewContext;
 
   /**
-   * The view, so that it can tell its own selections apart.
+   * The view, so that it can recognize its own selections.
    */
   origin?: object | null;
 
   /**
-   * Whether the line itself follows.
+   * Whether the text of the line follows.
    */
   isWithCode?: boolean;
 
   /**
-   * Not a stop of the Tab key: for rows that are walked by arrow keys.
+   * Not reachable with the Tab key: for rows that are navigated with the arrow
+   * keys.
    */
   isInRow?: boolean;
 }): JSX.Element {
@@ -56,7 +57,7 @@ export function SourceLink(props: {
 }
 
 /**
- * The calls that led to a line, folded; nothing where only the line is known.
+ * The calls that led to a line, folded; nothing if only the line is known.
  */
 export function CallStack(props: {
   stack: readonly SourceLine[];
@@ -84,7 +85,7 @@ export function CallStack(props: {
 }
 
 /**
- * Select a line of the user's code, and show it where it stands.
+ * Selects a line of the user's code, and opens it where it is.
  */
 export function reveal(
   { model, reveal }: IViewContext,
@@ -97,7 +98,7 @@ export function reveal(
 }
 
 /**
- * Whether a line is among those that the selection means.
+ * Whether a line is part of the selection.
  */
 export function isSelected(
   { model }: IViewContext,

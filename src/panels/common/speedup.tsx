@@ -3,8 +3,8 @@ import * as React from 'react';
 import type { Speedup } from '../../protocol/types';
 
 /**
- * How fast a variant is beside another, as the kernel says it: the same words
- * and figure wherever the pair is shown. Gray where nothing is certain.
+ * The speedup of a variant over another, as the kernel states it: the same
+ * words and figure wherever the pair is shown. Gray if uncertain.
  */
 export function SpeedupText(props: {
   speedup: Speedup;

@@ -7,21 +7,21 @@ import type { IViewContext } from '../views';
 import { whyAllFailed } from './states/empty';
 
 /**
- * What a button that starts a study needs.
+ * The props of a button that starts a study.
  */
 export interface IStudyProps {
   study: StudyName;
   label: string;
 
   /**
-   * The variants to study; those that the study does not apply to are left out.
+   * The variants to study; those that the study does not apply to are skipped.
    */
   variants: readonly (Pick<VariantReport, 'name' | 'requested'> & {
     readonly stage: string;
   })[];
 
   /**
-   * What to do where none of them is built; empty where a button beside it says so.
+   * What to do if none of them is built; empty if a button beside it says so.
    */
   unbuilt?: string;
 
@@ -31,15 +31,16 @@ export interface IStudyProps {
   options?: IStudyOptions;
 
   /**
-   * Why it cannot be started, besides what the button knows; empty if it can.
+   * Why it cannot be started, apart from the reasons that the button knows;
+   * empty if it can.
    */
   obstacle?: string;
   context: IViewContext;
 }
 
 /**
- * Starts a study of variants, or says why it cannot. A report from a file has no
- * such button.
+ * Starts a study of variants, or says why it cannot be started. A report from a
+ * file has no such button.
  */
 export function StudyButton(props: IStudyProps): JSX.Element | null {
   const { study, label, variants, context } = props;
@@ -59,7 +60,7 @@ export function StudyButton(props: IStudyProps): JSX.Element | null {
     )
     .map(variant => variant.name);
   const { job, status } = model;
-  // The strip above the view says what is running.
+  // The strip above the view shows what is running.
   const why = isKernelBusy(job)
     ? trans.__('The Jupyter kernel is busy.')
     : status.kind !== 'ready'
@@ -82,7 +83,7 @@ export function StudyButton(props: IStudyProps): JSX.Element | null {
       <button
         type="button"
         className="jp-Compilescope-button"
-        // A study of no variant in particular is one of all that are built.
+        // Without particular variants, all that are built are studied.
         disabled={why !== '' || built.length === 0}
         title={trans.__('%1; takes %2.', summary, duration)}
         aria-describedby={why ? reason : undefined}
@@ -99,7 +100,7 @@ export function StudyButton(props: IStudyProps): JSX.Element | null {
 }
 
 /**
- * A part of the view: its title, a button, what there is.
+ * A section of the view: its title, a button, its content.
  */
 export function Part(props: {
   title: string;
@@ -123,19 +124,20 @@ export function Part(props: {
 }
 
 /**
- * The part of a view that a study fills, with its button.
+ * The section that a study fills, with its button.
  */
 export function StudyPart(
   props: IStudyProps & {
     title: string;
 
     /**
-     * Whether it has not run. What it would tell is of use where it can be run.
+     * Whether the study has not run. Its description is useful only where it
+     * can be run.
      */
     isEmpty?: boolean;
 
     /**
-     * Whether it can tell anything; without it there is no button.
+     * Whether the study can produce anything; otherwise there is no button.
      */
     isPossible?: boolean;
     children: React.ReactNode;
@@ -161,7 +163,8 @@ export function StudyPart(
 }
 
 /**
- * A table that may be wider than the view: it scrolls by itself, by keys too.
+ * A table that may be wider than the view: it scrolls separately, also by
+ * keyboard.
  */
 export function ScrollableTable(props: {
   label: string;

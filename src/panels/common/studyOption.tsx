@@ -9,12 +9,14 @@ import { Check } from './search';
 import { useLoaded } from './states/loaded';
 
 /**
- * A lower bound is rounded down to so many seconds: it stays one.
+ * Lower bounds are rounded down to a multiple of this (s), so that they remain
+ * lower bounds.
  */
 const STEP = 10;
 
 /**
- * What an option of a study takes for a variant, and what is ticked of it.
+ * An option of a study: its possible values for a variant, and those that are
+ * ticked.
  */
 export interface IStudyOption {
   readonly name: string;
@@ -24,9 +26,9 @@ export interface IStudyOption {
 }
 
 /**
- * An option of a study; null until the kernel has said what it takes.
+ * An option of a study; null until the kernel has sent its values.
  *
- * All that can be tried is ticked at first.
+ * Everything that can be tried is ticked initially.
  */
 export function useStudyOption(
   study: StudyName,
@@ -41,7 +43,7 @@ export function useStudyOption(
     (model.report?.variants ?? []).some(known => known.name === variant);
   const loaded = useLoaded(
     isAsked ? () => model.getStudyChoices(study, variant) : null,
-    // After a job there are other estimates.
+    // After a job the estimates are different.
     [model.subject, variant, isActive(job) ? '' : (job?.id ?? '')].join('\n'),
     '',
     [model.subject, variant].join('\n')
@@ -68,7 +70,7 @@ export function useStudyOption(
 }
 
 /**
- * What is selected, for the kernel; nothing where all is.
+ * The selection to send to the kernel; nothing if everything is selected.
  */
 export function selectedOf(
   option: IStudyOption | null
@@ -83,8 +85,8 @@ export function selectedOf(
 }
 
 /**
- * How long what is selected may take, as far as the kernel knows it; empty where
- * it knows nothing.
+ * The estimated time of the selection, as far as the kernel knows it; empty if
+ * it does not.
  */
 export function estimateOf(
   { choices, selected }: Pick<IStudyOption, 'choices' | 'selected'>,
@@ -109,7 +111,7 @@ export function estimateOf(
 }
 
 /**
- * Boxes to tick: what a study is to do.
+ * Checkboxes for what a study is to do.
  */
 export function StudyOptionForm(props: {
   study: StudyName;

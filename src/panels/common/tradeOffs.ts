@@ -4,46 +4,47 @@ import { asText, withOpacity } from '../../charts';
 import { shorten } from '../../words/format';
 
 /**
- * From so many times the least on, an axis is logarithmic.
+ * If the largest value is at least this many times the smallest, an axis is
+ * logarithmic.
  */
 const LOG_FROM = 6;
 
 /**
- * Around the plot, and how wide a letter is, in pixels.
+ * The margins of the plot, and the width of a letter, in pixels.
  */
 const MARGIN = { l: 60, r: 20, t: 14, b: 46 };
 const LETTER = 6.8;
 
 /**
- * What is measured, as a point of the plot.
+ * A measured item, as a point of the plot.
  */
 export interface ITradeOff {
   readonly id: string;
   readonly name: string;
 
   /**
-   * Those of one series share a color, and a line.
+   * The points of a series share a color and a line.
    */
   readonly series: string;
 
   /**
-   * The first call in seconds; 0 where nothing is compiled.
+   * The first call in seconds; 0 if nothing is compiled.
    */
   readonly firstCall: number;
 
   /**
-   * In µs, or as a share of eager's.
+   * In µs, or as a fraction of eager's latency.
    */
   readonly latency: number;
 
   /**
-   * Whether no other of its series beats it in both.
+   * Whether it is Pareto-optimal in its series.
    */
   readonly isFront: boolean;
   readonly isBest: boolean;
 
   /**
-   * Whether its results are eager's.
+   * Whether its results agree with eager's.
    */
   readonly isRight: boolean;
 
@@ -54,7 +55,7 @@ export interface ITradeOff {
 }
 
 /**
- * With its place, in the axes' units.
+ * With its position, in the units of the axes.
  */
 interface IPoint extends ITradeOff {
   readonly x: number;
@@ -62,10 +63,10 @@ interface IPoint extends ITradeOff {
 }
 
 /**
- * First call against latency, the points that no other beats joined by a line.
+ * First call against latency, with a line through the Pareto-optimal points.
  *
- * @param chosen - The id of the point that is selected.
- * @param isRelative - Whether latencies are shares of eager's, not in µs.
+ * @param chosen - The id of the selected point.
+ * @param isRelative - Whether latencies are fractions of eager's, not in µs.
  */
 export function firstCallAgainstLatency(
   tradeOffs: readonly ITradeOff[],
@@ -131,7 +132,7 @@ function colorOf(place: number, { series }: IChartTheme): string {
 }
 
 /**
- * The points of a series that its line joins, from left to right.
+ * The points of a series that its line connects, from left to right.
  */
 function frontOf(points: readonly IPoint[], series: string): IPoint[] {
   return points
@@ -145,8 +146,8 @@ function lineOf(front: readonly IPoint[], color: string): ITrace {
     mode: 'lines',
     x: front.map(({ x }) => x),
     y: front.map(({ y }) => y),
-    // What is as good as a step says: in between there is nothing to be had. Names
-    // stay off its steps: see `stepsOf`.
+    // A step shows the best that is available: nothing lies in between. Names avoid
+    // the steps: see `stepsOf`.
     line: { color: withOpacity(color, 0.55), width: 2, shape: 'hv' },
     hoverinfo: 'skip'
   };
@@ -192,14 +193,14 @@ function pointsOf(
 }
 
 /**
- * The most points of one series whose names all fit.
+ * The maximum number of points in a series whose names all fit.
  */
 const MAX_NAMED = 16;
 
 /**
- * Names of the points, the best first; of many points, or of several series, only of
- * the best. A name that would lie on another, on a point or on a line is left out;
- * hovering shows it.
+ * The names of the points, best first; with many points, or several series,
+ * only of the best. A name that would overlap another one, a point or a line is
+ * omitted; its tooltip shows it.
  */
 function namesOf(
   points: readonly IPoint[],
@@ -228,13 +229,13 @@ function namesOf(
     .filter(({ isFront, isBest }) => isFront || isBest || isRoomy)
     .sort((a, b) => rankOf(b) - rankOf(a));
   return named.flatMap(point => {
-    // The best point is named next to the plot; which line is whose is not.
+    // The best point is named next to the plot; the series of a line is not.
     const isTitle = allSeries.length > 1 && point.isBest;
     const text = shorten(isTitle ? point.series : point.name, 28);
     const wide = text.length * LETTER;
     const plot = size.width - MARGIN.l - MARGIN.r;
     const isLeft = x(point.x) < plot / 2;
-    // Above the point, or else below it; towards the middle, or else away from it.
+    // Above the point, or else below it; toward the middle, or else away from it.
     const place = [isLeft, !isLeft]
       .flatMap(isToRight => [1, -1].map(side => ({ isToRight, side })))
       .map(({ isToRight, side }) => ({
@@ -279,7 +280,7 @@ function rankOf({ isFront, isBest }: ITradeOff): number {
 }
 
 /**
- * A box in pixels, from the left and from below.
+ * A box in pixels, measured from the left and from the bottom.
  */
 interface IBox {
   readonly left: number;
@@ -319,7 +320,7 @@ function stepsOf(points: readonly (readonly [number, number])[]): IBox[] {
 }
 
 /**
- * Where values stand on an axis so long.
+ * The positions of values on an axis of a given length.
  */
 function placesOf(
   values: readonly number[],
@@ -331,13 +332,13 @@ function placesOf(
 }
 
 /**
- * The part of the values' range that an axis shows beyond them: a name below the
- * lowest point has its place above the axis.
+ * How far an axis extends beyond the range of the values: a name below the
+ * lowest point must fit above the axis.
  */
 const AXIS_PADDING = 0.16;
 
 /**
- * What an axis shows; the logarithms of it where it is logarithmic.
+ * The range of an axis; logarithms if it is logarithmic.
  */
 function rangeOf(values: readonly number[]): [number, number] {
   const [low, high] = [Math.min(...values), Math.max(...values)];
@@ -360,8 +361,8 @@ function axisOf(values: readonly number[], nticks: number): object {
 }
 
 /**
- * 1, 2 and 5 times the powers of ten in a range and next to it; where these are
- * too many, the powers alone.
+ * 1, 2 and 5 times the powers of ten in a range and next to it; only the powers
+ * if that is too many.
  */
 function ticksOf(low: number, high: number, nticks: number): number[] {
   const first = Math.floor(Math.log10(low));

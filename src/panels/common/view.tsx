@@ -10,7 +10,7 @@ import type { IEmpty, ViewState } from './states/frame';
 import { ViewFrame } from './states/frame';
 
 /**
- * What a view shows something of.
+ * What a view shows.
  */
 export interface IShown {
   readonly subject: string;
@@ -30,11 +30,12 @@ export interface IShown {
 /**
  * A view of the model's variant, or of one of its compilations.
  *
- * It loads what it shows when it can be seen, again when the report has
- * changed, and drops what comes too late. While it is hidden it does nothing.
+ * It loads its data when it becomes visible, reloads it when the report
+ * changes, and ignores answers that arrive too late. While hidden, it does
+ * nothing.
  *
- * A view says what to `load`, how to `present` it, and `whyEmpty`, where it came
- * without anything to show.
+ * A view implements `load` and `present`, and `whyEmpty` for when there is
+ * nothing to show.
  */
 export abstract class ReportView<T> extends ReactWidget {
   constructor(
@@ -66,17 +67,17 @@ export abstract class ReportView<T> extends ReactWidget {
   }
 
   /**
-   * Get what is shown.
+   * Loads what is shown.
    */
   protected abstract load(shown: IShown): Promise<T>;
 
   /**
-   * Show it.
+   * Renders it.
    */
   protected abstract present(data: T, shown: IShown): JSX.Element;
 
   /**
-   * Why there is nothing in it to show; null if there is.
+   * Why there is nothing to show; null if there is something.
    */
   protected whyEmpty(_data: T, _shown: IShown): IEmpty | null {
     return null;
@@ -87,7 +88,7 @@ export abstract class ReportView<T> extends ReactWidget {
   }
 
   /**
-   * The variant that is shown: the selected one.
+   * The shown variant: the selected one.
    */
   protected get variant(): string {
     return this.model.variant;
@@ -98,7 +99,7 @@ export abstract class ReportView<T> extends ReactWidget {
   }
 
   /**
-   * Load what is to be shown now, if it is not there or on its way.
+   * Loads what is to be shown now, unless it is loaded or loading.
    */
   protected refresh(): void {
     if (!this.isVisible || this.isDisposed) {
@@ -142,7 +143,8 @@ export abstract class ReportView<T> extends ReactWidget {
       this.update();
       return;
     }
-    // What was shown stays until the new is there, if it is of the same.
+    // What was shown stays until the new data arrives, if it is of the same
+    // subject.
     const isSame = place === this._place && this._state.kind === 'data';
     this._key = key;
     this._place = place;
@@ -153,7 +155,7 @@ export abstract class ReportView<T> extends ReactWidget {
   }
 
   /**
-   * Load again what could not be loaded.
+   * Loads again what could not be loaded.
    */
   protected retry(): void {
     this._place = '';
@@ -161,7 +163,7 @@ export abstract class ReportView<T> extends ReactWidget {
   }
 
   /**
-   * Load anew; what is shown stays until that is there.
+   * Reloads; what is shown stays until the new data arrives.
    */
   protected reload(): void {
     this._key = null;
@@ -217,7 +219,7 @@ export abstract class ReportView<T> extends ReactWidget {
   }
 
   /**
-   * Whether there will be something to show may be another matter now.
+   * The reason why there is nothing to show may have changed.
    */
   private _onWorkChanged(): void {
     if (this._state.kind !== 'data' && this._key === null) {
@@ -245,7 +247,7 @@ export abstract class ReportView<T> extends ReactWidget {
  */
 export namespace ReportView {
   /**
-   * What a view is called.
+   * The options of a view.
    */
   export interface IOptions {
     /**
@@ -254,7 +256,7 @@ export namespace ReportView {
     name: string;
 
     /**
-     * What a screen reader calls it.
+     * The accessible name.
      */
     label: string;
 
@@ -264,22 +266,24 @@ export namespace ReportView {
     isOfVariant?: boolean;
 
     /**
-     * Whether it shows several compilations of the variant, which it picks itself.
+     * Whether it shows several compilations of the variant, which it selects
+     * itself.
      */
     isOfCompilations?: boolean;
 
     /**
-     * Whether it shows the whole report, whichever variant is chosen.
+     * Whether it shows the whole report, whichever variant is selected.
      */
     isOfReport?: boolean;
 
     /**
-     * Whether it shows something of a report, too, in which nothing was compiled.
+     * Whether it has something to show for a report in which nothing was
+     * compiled.
      */
     isOfSubject?: boolean;
 
     /**
-     * Whether no other backend than Inductor gives what it shows.
+     * Whether its data comes only from Inductor.
      */
     isOfInductor?: boolean;
   }

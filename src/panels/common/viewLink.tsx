@@ -3,23 +3,23 @@ import type { IViewContext, ViewTarget } from '../views';
 import { resolve, VIEWS } from '../views';
 
 /**
- * Leads to a view of the same report.
+ * A link to a view of the same report.
  */
 export function ViewLink(props: {
   view: string;
 
   /**
-   * The variant to show it of; empty for the one that is shown.
+   * The variant to show; empty for the current one.
    */
   of?: string;
 
   /**
-   * The compilation to show it of; empty for the one that is shown.
+   * The compilation to show; empty for the current one.
    */
   compilation?: string;
 
   /**
-   * Whether it reads as plain text until it is pointed at: a figure in a table.
+   * Whether it looks like plain text until it is hovered: a figure in a table.
    */
   isPlain?: boolean;
   context: IViewContext;
@@ -49,7 +49,7 @@ export function ViewLink(props: {
 }
 
 /**
- * A sentence in which no line breaks between a figure and its unit.
+ * A sentence without line breaks between a figure and its unit.
  */
 export function joined(text: string): string {
   return text.replace(/(\d) (?=[nµm]?s\b|%)/g, '$1\u00a0');

@@ -29,12 +29,12 @@ export interface ICompileTime {
   readonly variant: VariantReport;
 
   /**
-   * With their phases.
+   * Compilations with their phases.
    */
   readonly compilations: readonly Compilation[];
 
   /**
-   * How many more there are.
+   * The number of further compilations.
    */
   readonly omitted: number;
 }
@@ -42,7 +42,7 @@ export interface ICompileTime {
 /**
  * Where the compile time of a variant went.
  *
- * @param props.compilation - The id of the compilation that all views show.
+ * @param props.compilation - The id of the compilation selected in all views.
  */
 export function CompileTimeBody(props: {
   data: ICompileTime;
@@ -86,7 +86,7 @@ export function CompileTimeBody(props: {
   if (chart !== known) {
     setKnown(chart);
     if (!haveSameLanes(known, chart)) {
-      // Another chart is looked at as a whole.
+      // Another chart starts with its full range.
       setWindow({ start: 0, end: total });
       setPlace(null);
     }
@@ -260,7 +260,7 @@ export function CompileTimeBody(props: {
 }
 
 /**
- * What code compiled by itself met the caches as they were.
+ * Code compiled by its own calls met the caches in whatever state they were.
  */
 function runsOf(isRecorded: boolean): readonly Run[] {
   return isRecorded ? ['recorded'] : ['cold', 'warm'];

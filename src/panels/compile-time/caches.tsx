@@ -14,7 +14,7 @@ const LOOKS: Record<CacheEvent['outcome'], BadgeKind> = {
 };
 
 /**
- * What torch's caches said, for each compilation, cold and warm.
+ * The answers of torch's caches for each compilation, cold and warm.
  */
 export function Caches(props: {
   compilations: readonly Compilation[];
@@ -56,7 +56,7 @@ export function Caches(props: {
                 <Badge kind={LOOKS[event.outcome]}>
                   {outcomeTitle(event.outcome, trans)}
                 </Badge>
-                {/* torch's "hit" beside the badge says nothing more. */}
+                {/* The badge already says "hit"; torch's text would repeat it. */}
                 {event.detail && event.detail !== event.outcome && (
                   <span className="jp-Compilescope-muted" title={event.detail}>
                     {event.detail}

@@ -4,7 +4,7 @@ import type { IKernelPhases } from './timeline/loadPhases';
 import { earliest, layOut } from './timeline/spans';
 
 /**
- * A run, as a process of the trace; what was recorded is the first one.
+ * A run as a process of the trace; recorded phases are the first process.
  */
 type TraceRun = Exclude<ILane['run'], 'recorded'>;
 
@@ -35,7 +35,7 @@ export interface ITrace {
 }
 
 /**
- * What the processes of a trace are called.
+ * The names of the processes of a trace.
  */
 export interface ITraceNames {
   readonly run: Readonly<Record<TraceRun, string>>;
@@ -47,12 +47,12 @@ export interface ITraceNames {
 }
 
 /**
- * Compilations and their kernels as a Chrome trace: a process for the cold and
- * one for the warm run, and one for a later call, which has a clock of its own;
- * a thread or more for each track of each compilation, and of its kernels.
+ * Compilations and their kernels as a Chrome trace: a process for the cold run,
+ * one for the warm run, and one for a later call, with its own clock; at least
+ * one thread for each track of each compilation, and of its kernels.
  *
- * @param kernels - Those of which it is not known whose they are come last.
- * @param about - What the trace is of: put into the file as it is.
+ * @param kernels - Kernels whose compilation is unknown come last.
+ * @param about - A description of the trace, copied into the file.
  */
 export function chromeTrace(
   compilations: readonly Compilation[],
@@ -77,7 +77,7 @@ export function chromeTrace(
     let tid = 0;
     for (const { id, of, phases } of threads) {
       const { spans, bands, main } = layOut(phases, origin);
-      // The first step of a kernel may be one that the call does not wait for.
+      // The call does not necessarily wait for the first step of a kernel.
       const waited = of === 'kernels' ? 0 : main;
       const before = tid;
       for (const { track } of bands) {
@@ -94,7 +94,7 @@ export function chromeTrace(
           name: span.name,
           cat: span.kind,
           pid,
-          // Spans of one thread must nest: a band each.
+          // Spans of one thread must nest, so each band is a thread.
           tid: before + 1 + span.band,
           ts: exact(span.start),
           dur: exact(span.duration),
@@ -125,7 +125,7 @@ interface IThreads {
   readonly phases: readonly Phase[];
 }
 
-/** What there is of a run: each compilation, and its kernels below it. */
+/** The lanes of a run: each compilation, with its kernels below it. */
 function threadsOf(
   run: TraceRun,
   compilations: readonly Compilation[],
@@ -165,7 +165,7 @@ function outcome({ cache, outcome, key }: CacheEvent): object {
   return { cache, outcome, key };
 }
 
-/** Without the digits that subtracting floats leaves behind. */
+/** Removes the digits that subtracting floats leaves behind. */
 function exact(microseconds: number): number {
   return Math.round(microseconds * 1e3) / 1e3;
 }

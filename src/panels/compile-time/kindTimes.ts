@@ -7,7 +7,7 @@ import { PHASE_KINDS } from '../../protocol/types';
 import type { Run } from './timeline/lanes';
 
 /**
- * Where a run's time went.
+ * The distribution of a run's time.
  */
 export interface IRunTimes {
   readonly run: Run;
@@ -18,20 +18,20 @@ export interface IRunTimes {
   readonly kinds: readonly KindTime[];
 
   /**
-   * The whole, in µs: what the first call took, where that was measured.
+   * The total, in µs: of the first call, if that was measured.
    */
   readonly whole: number;
 
   /**
-   * What no phase accounts for, in µs.
+   * The time that no phase accounts for, in µs.
    */
   readonly outside: number;
 }
 
 /**
- * The times of a run: of the first call, or of the compilations that are shown.
+ * The times of a run: of the first call, or of the shown compilations.
  *
- * @param isAll - Whether no compilation was picked.
+ * @param isAll - Whether no compilation is selected.
  */
 export function runTimes(
   run: Run,
@@ -61,7 +61,7 @@ export function runTimes(
 }
 
 /**
- * A kind's times; zeros where it did not occur.
+ * A kind's times; zeros if it did not occur.
  */
 export function kindTime({ kinds }: IRunTimes, kind: string): KindTime {
   return (

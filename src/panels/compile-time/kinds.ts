@@ -2,8 +2,8 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import { PHASE_KINDS } from '../../protocol/types';
 
 /**
- * The kinds of bars, in the order in which they usually come: those of torch's
- * phases, and the steps of kernels beside them.
+ * The kinds of bars in their usual order: of torch's phases, and of the steps
+ * of kernels.
  */
 export const KINDS: readonly string[] = [
   ...Object.keys(PHASE_KINDS),
@@ -14,14 +14,14 @@ export const KINDS: readonly string[] = [
 ];
 
 /**
- * The kind of a phase, `other` where torch has one that is not known.
+ * The kind of a phase; `other` if it is unknown.
  */
 export function kindOf(kind: string): string {
   return KINDS.includes(kind) ? kind : 'other';
 }
 
 /**
- * What a kind is called.
+ * The label of a kind.
  */
 export function kindTitle(kind: string, trans: TranslationBundle): string {
   const known = kindOf(kind);
@@ -40,7 +40,7 @@ export function kindTitle(kind: string, trans: TranslationBundle): string {
 }
 
 /**
- * Compare kinds by the order in which they usually come.
+ * Compares kinds by their usual order.
  */
 export function compareKinds(a: string, b: string): number {
   return KINDS.indexOf(kindOf(a)) - KINDS.indexOf(kindOf(b));

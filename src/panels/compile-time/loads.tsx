@@ -11,7 +11,7 @@ import { kindClass } from './timeline/colors';
 import type { LoadStep } from './timeline/loadPhases';
 
 /**
- * How each kernel came to be there: when, and how long it was compiled, loaded,
+ * How each kernel was prepared: when, and how long it was compiled, loaded,
  * tuned and run for the first time.
  */
 export function LoadsPart(props: {
@@ -141,8 +141,8 @@ function stepHead(step: Step, title: string): Partial<IHead> {
 }
 
 /**
- * The steps of the first call where they were; of a report that does not know
- * that, one after the other.
+ * The steps of the first call at their times; one after the other if the report
+ * does not have the times.
  */
 function drawn(
   load: KernelLoad

@@ -8,7 +8,7 @@ import type { IRunTimes } from './kindTimes';
 import { kindTime } from './kindTimes';
 
 /**
- * What the figures are of: the first call, cold and warm, the C++ compiler's
+ * What the figures cover: the first call, cold and warm, the C++ compiler's
  * part, and what was not measured.
  */
 export function Notes(props: {
@@ -72,7 +72,7 @@ export function Notes(props: {
   );
 }
 
-/** The C++ compiler's part, which no setting of torch's own can shorten. */
+/** The C++ compiler's part, which none of torch's settings can shorten. */
 function Compiler(props: {
   runs: readonly IRunTimes[];
   context: IViewContext;
@@ -106,7 +106,7 @@ function Compiler(props: {
   ) : null;
 }
 
-/** What is known without phases, or in a file that does not add them up. */
+/** What is known without phases, or from a file without their sums. */
 function Parts(props: { parts: Record<string, number> }): JSX.Element {
   return (
     <dl>

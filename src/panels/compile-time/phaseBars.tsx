@@ -11,7 +11,7 @@ import { TableHead } from '../common/tables/figures';
 
 /**
  * The time by kind of phase: a bar for each run, on one scale, and the figures,
- * which are the bars' legend.
+ * which serve as the bars' legend.
  */
 export function Shares(props: {
   runs: readonly IRunTimes[];

@@ -6,7 +6,7 @@ import { spanAt } from './timeline/lanes';
 import type { ISpan } from './timeline/spans';
 
 /**
- * What a run is called.
+ * The label of a run.
  */
 export function runTitle(run: ILane['run'], trans: TranslationBundle): string {
   switch (run) {
@@ -22,8 +22,9 @@ export function runTitle(run: ILane['run'], trans: TranslationBundle): string {
 }
 
 /**
- * A lane's title: `0/0 · cold · 1.84 s`; of kernels `0/0 · kernels, first call ·
- * 180 µs for one launch of each of 9 generated kernels`, whose end a narrow chart cuts.
+ * A lane's title: `0/0 · cold · 1.84 s`; of kernels `0/0 · kernels, first call
+ * · 180 µs for one launch of each of 9 generated kernels`, whose end a narrow
+ * chart cuts off.
  */
 export function laneTitle(lane: ILane, trans: TranslationBundle): string {
   const { id, of, run } = lane;
@@ -35,7 +36,7 @@ export function laneTitle(lane: ILane, trans: TranslationBundle): string {
 }
 
 /**
- * What the kernels of a run are called.
+ * The label of the kernels of a run.
  */
 export function kernelsTitle(
   run: ILane['run'],
@@ -47,8 +48,8 @@ export function kernelsTitle(
 }
 
 /**
- * What one launch of each kernel of a lane takes, without all that comes before.
- * A call may launch a kernel more often, and calls libraries in between.
+ * The time of one launch of each kernel of a lane, without everything before
+ * it. A call may launch a kernel more often, and calls libraries in between.
  */
 function launchesText({ flame }: ILane, trans: TranslationBundle): string {
   const runs = flame.spans.filter(
@@ -83,7 +84,7 @@ export function trackTitle(
 }
 
 /**
- * A time or a moment; nothing is plainly 0.
+ * A duration or a moment; zero has no unit.
  */
 export function formatTime(microseconds: number): string {
   return microseconds > 0 ? formatMicroseconds(microseconds) : '0';
@@ -100,7 +101,7 @@ export interface IFigures {
 }
 
 /**
- * What is to be said of a span; null where there is none.
+ * The description of a span; null without one.
  */
 export function figuresOf(
   chart: IWaterfall,
@@ -151,7 +152,7 @@ export function figuresAsSentence({
 }
 
 /**
- * How long a lane's main thread spans, in µs.
+ * The span of a lane's main thread, in µs.
  */
 function wholeOf({ flame }: ILane): number {
   return flame.spans

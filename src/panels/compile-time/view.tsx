@@ -8,7 +8,7 @@ import type { ICompileTime } from './body';
 import { CompileTimeBody } from './body';
 
 /**
- * At most so many compilations on one axis: a watched training run has
+ * The maximum number of compilations on one axis: a watched training run has
  * hundreds.
  */
 const MAX_COMPILATIONS = 100;
@@ -50,7 +50,7 @@ export class CompileTimeView extends ReportView<ICompileTime> {
   }
 
   /**
-   * One that was not among the longest is loaded once it is picked.
+   * A compilation that is not among the longest is loaded when it is selected.
    */
   private _loadPicked(): void {
     if (this._omitted.some(({ id }) => id === this.model.compilation)) {
@@ -104,7 +104,7 @@ export class CompileTimeView extends ReportView<ICompileTime> {
   private _omitted: VariantReport['compilations'] = [];
 }
 
-/** Why a variant has no phases, where the kernel does not say. */
+/** Why a variant has no phases, if the kernel does not say. */
 function whyNone(variant: VariantReport, trans: TranslationBundle): string {
   if (variant.requested.target !== null) {
     return trans.__('Its code is for another device: it was not built here.');

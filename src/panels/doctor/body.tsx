@@ -5,13 +5,12 @@ import type { CheckupResult, Problem } from '../../protocol/types';
 import { CheckList } from './list';
 
 /**
- * How long to wait between two questions while checks are made, in
- * milliseconds.
+ * The polling interval while checks run, in milliseconds.
  */
 const POLL_MS = 700;
 
 /**
- * A checkup that fills as it goes on, and a button to make it anew.
+ * A checkup that is filled as checks finish, and a button to repeat it.
  */
 export function CheckupBody(props: {
   ask: (again: boolean) => Promise<CheckupResult>;

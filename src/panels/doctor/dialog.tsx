@@ -5,8 +5,8 @@ import type { ISubjectModel } from '../../interfaces/subject';
 import { CheckupBody } from './body';
 
 /**
- * Show the checkup of a model's kernel in a dialog. It begins when the dialog
- * opens, and goes on in the kernel when it is closed.
+ * Shows the checkup of a model's kernel in a dialog. It begins when the dialog
+ * opens, and continues in the kernel when the dialog is closed.
  */
 export async function showDoctor(
   model: ISubjectModel,

@@ -3,12 +3,12 @@ import type { Check } from '../../protocol/types';
 import type { BadgeKind } from '../common';
 
 /**
- * How a check came out.
+ * The result of a check.
  */
 export type CheckState = Check['state'];
 
 /**
- * How each state's badge looks.
+ * The badge of each state.
  */
 export const KINDS: Readonly<Record<CheckState, BadgeKind>> = {
   problem: 'error',
@@ -34,7 +34,7 @@ export function stateText(state: CheckState, trans: TranslationBundle): string {
 }
 
 /**
- * The checks by subject, as they stand.
+ * The checks by subject, in their current state.
  */
 export function checksBySubject(checks: readonly Check[]): [string, Check[]][] {
   const groups = new Map<string, Check[]>();

@@ -7,7 +7,7 @@ import { GraphToolbar } from './toolbar';
 import type { IGraphData, IPaneHandle, ISettings } from './types';
 
 /**
- * The stage to begin with: what Inductor generates code from.
+ * The initial stage: the one from which Inductor generates code.
  */
 function firstStage({ stages }: IGraphData): string {
   return (
@@ -18,7 +18,7 @@ function firstStage({ stages }: IGraphData): string {
 }
 
 /**
- * One graph, or two side by side, and what they share: the settings, and the
+ * One graph, or two side by side, and what they share: the settings and the
  * selection.
  */
 export function GraphBody(props: {
@@ -38,7 +38,7 @@ export function GraphBody(props: {
   const [picked, setPicked] = React.useState<readonly string[]>([]);
   const [active, setActive] = React.useState(0);
   const handles = React.useRef<(IPaneHandle | null)[]>([null, null]);
-  // After a change of grouping all is to be seen, not only the beginning.
+  // After a change of grouping the whole graph is shown, not only its beginning.
   const [isRegrouped, setRegrouped] = React.useState(false);
   const [reproduced, setReproduced] = React.useState<string | null>(null);
   const known = picked.filter(stage => data.stages.includes(stage));
@@ -115,7 +115,8 @@ export function GraphBody(props: {
               if (!panes.includes(stage)) {
                 pick(side, stage);
               }
-              // As if from elsewhere: the drawing turns to what others select.
+              // As if selected elsewhere: the drawing scrolls to selections of
+              // other views.
               context.model.select({ node: { stage, name }, origin: handles });
             }}
           />

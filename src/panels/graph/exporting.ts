@@ -7,15 +7,15 @@ import type { IPicture } from '../../graph/paint/picture';
 const MARGIN = 20;
 
 /**
- * The longest side that browsers paint, in pixels, and how many in all.
+ * The longest side that browsers can paint, in pixels, and the largest area.
  */
 const MAX_SIDE = 16000;
 const MAX_PIXELS = 120e6;
 
 /**
- * Save what is laid out, in the theme's colors, as a file.
+ * Saves the layout in the theme's colors as a file.
  *
- * @param name - The file's name without its ending.
+ * @param name - The file's name without its extension.
  */
 export async function exportPicture(
   picture: IPicture,
@@ -30,7 +30,7 @@ export async function exportPicture(
 }
 
 /**
- * A picture as an SVG file's text.
+ * The text of a picture's SVG file.
  */
 function svgOf(picture: IPicture, title: string): string {
   const { width, height } = picture.scene.layout;
@@ -49,7 +49,7 @@ function svgOf(picture: IPicture, title: string): string {
 function pngOf(picture: IPicture): Promise<Blob> {
   const width = picture.scene.layout.width + 2 * MARGIN;
   const height = picture.scene.layout.height + 2 * MARGIN;
-  // As sharp as twice the screen, if a canvas can be so large.
+  // At twice the resolution of the screen, if a canvas can be that large.
   const scale = Math.min(
     2,
     MAX_SIDE / Math.max(width, height),

@@ -8,8 +8,7 @@ import type { ILaidOutGraph } from './hooks';
 import { basisTitle, countNodes } from './words';
 
 /**
- * Above a drawing: which stage, how large, and whatever is not as one would
- * expect.
+ * The header of a drawing: the stage, its size, and anything unusual.
  */
 export function GraphHeader(props: {
   context: IViewContext;
@@ -19,7 +18,7 @@ export function GraphHeader(props: {
   layout: ILaidOutGraph;
 
   /**
-   * Why the picture could not be saved; null if nothing failed.
+   * Why the picture could not be saved; null if it did not fail.
    */
   unsaved: string | null;
   hits: { count: number; at: number } | null;
@@ -107,7 +106,7 @@ export function GraphHeader(props: {
 }
 
 /**
- * What the grouping goes by, where that is not plainly torch's modules.
+ * The source of the grouping, if it is not torch's modules.
  */
 function whyBasis(
   { grouping }: IPrepared,

@@ -12,10 +12,10 @@ import { makeWorker } from '../../graph/worker/factory';
 import type { IGraphData } from './types';
 
 /**
- * Get a stage, with what the way to color it needs.
+ * Loads a stage, with the data that its coloring needs.
  *
- * @param isCompared - Whether with a stage before.
- * @param beside - The stage that is shown beside it; null if none is.
+ * @param isCompared - Whether it is compared with an earlier stage.
+ * @param beside - The stage shown beside it; null if none is.
  */
 export async function loadStage(
   model: ISubjectModel,
@@ -38,8 +38,8 @@ export async function loadStage(
 }
 
 /**
- * The regions of the wrapper that distinguish the launches of a kernel. Without them,
- * launches are distinguished by how their nodes are connected.
+ * The regions of the wrapper that distinguish the launches of a kernel. Without
+ * them, launches are distinguished by the connections between their nodes.
  */
 async function launchRegions(
   model: ISubjectModel,
@@ -78,16 +78,16 @@ async function launchRegions(
 }
 
 /**
- * A graph that is laid out, as groups are opened and closed.
+ * The layout of a graph as groups are opened and closed.
  */
 export interface ILaidOutGraph {
   /**
-   * What is shown; null until the first layout is there.
+   * The current layout; null until the first one is complete.
    */
   readonly scene: Scene | null;
 
   /**
-   * Ids of the groups that are to be open.
+   * The ids of the groups to open.
    */
   readonly open: ReadonlySet<string>;
   readonly isBusy: boolean;
@@ -99,27 +99,27 @@ export interface ILaidOutGraph {
   readonly error: string | null;
 
   /**
-   * Open and close groups.
+   * Opens and closes groups.
    *
-   * @param keep - An item that is to stay where it is on the screen.
+   * @param keep - An item that stays in place on the screen.
    */
   readonly setOpen: (open: ReadonlySet<string>, keep?: number) => void;
 
   /**
-   * Give up what is being laid out; what was shown stays.
+   * Cancels the running layout; the current one stays.
    */
   readonly cancel: () => void;
 
   /**
-   * The item that is to stay in place in this scene.
+   * The item that stays in place in this scene.
    */
   readonly keep: number | null;
 }
 
 /**
- * Lay out a graph off the page's own thread.
+ * Lays out a graph in a worker.
  *
- * @param first - Ids of the groups that are open at first.
+ * @param first - The ids of the groups that are open initially.
  */
 export function useLayout(
   prepared: IPrepared,

@@ -4,7 +4,7 @@ import type { ISubjectModel } from '../../interfaces/subject';
 import { GHOST } from '../../graph/diff/ghosts';
 
 /**
- * The nodes that belong to what is selected.
+ * The nodes that belong to the selection.
  */
 export function litNodes(
   selection: ISelection,
@@ -25,7 +25,7 @@ export function litNodes(
   if (lit.size > 0) {
     return lit;
   }
-  // What this graph says by itself, while nothing more is known.
+  // What this graph provides itself, until the links are resolved.
   const { key, kernel, source } = selection;
   for (const fusion of fusions) {
     const isIt = key
@@ -50,7 +50,8 @@ export function litNodes(
 }
 
 /**
- * Select a node, with what is known of it: its line, its kernel, its launch.
+ * Selects a node with its line, its kernel and its launch, as far as they are
+ * known.
  */
 export function selectNode(
   model: ISubjectModel,

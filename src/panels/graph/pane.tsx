@@ -8,7 +8,7 @@ import type { IGraphData, IPaneHandle, ISettings } from './types';
 import { stageTitle } from './words';
 
 /**
- * One stage: which, and its drawing.
+ * One stage: its header and its drawing.
  */
 export function Pane(props: {
   context: IViewContext;
@@ -16,14 +16,14 @@ export function Pane(props: {
   stage: string;
 
   /**
-   * The stage that is shown beside it; null if none is.
+   * The stage shown beside it; null if none is.
    */
   beside: string | null;
   onStage: (stage: string) => void;
   settings: ISettings;
 
   /**
-   * Whether a drawing begins with all of it in sight, however small.
+   * Whether a drawing initially shows the whole graph, however small.
    */
   isFitted: boolean;
 
@@ -79,7 +79,7 @@ export function Pane(props: {
     >
       {loaded.kind === 'data' && prepared ? (
         <Drawing
-          // Other nodes, other groups: begin anew.
+          // Other nodes have other groups: start over.
           key={JSON.stringify([
             data.variant,
             data.compilation,

@@ -20,7 +20,7 @@ import type { IGraphData, IPaneHandle, ISettings } from './types';
 import { basisTitle, modeTitle } from './words';
 
 /**
- * Why a way to color cannot be had for a stage; empty if it can.
+ * Why a coloring is not available for a stage; empty if it is.
  */
 export function whyNot(
   mode: ISettings['mode'],
@@ -47,14 +47,14 @@ export function whyNot(
 }
 
 /**
- * The controls for both sides; what zooms, finds and saves acts on the active one.
+ * The controls for both sides; zoom, search and save act on the active one.
  */
 export function GraphToolbar(props: {
   trans: TranslationBundle;
   data: IGraphData;
 
   /**
-   * The stages that are shown.
+   * The shown stages.
    */
   shown: readonly string[];
   settings: ISettings;
@@ -64,18 +64,18 @@ export function GraphToolbar(props: {
   handle: () => IPaneHandle | null;
 
   /**
-   * Open or close the groups of all stages shown.
+   * Opens or closes the groups of all shown stages.
    */
   onAll: (isOpen: boolean) => void;
 
   /**
-   * Write the active stage as a program; null where there is no kernel.
+   * Writes the active stage as a program; null without a kernel.
    */
   onProgram: (() => void) | null;
 }): JSX.Element {
   const { trans, data, shown, settings, onSettings, handle } = props;
   const bases = ['module', 'function', 'kernel', 'none'] as const;
-  // One that can be colored so is enough.
+  // It is enough if one stage supports the coloring.
   const why = (mode: ISettings['mode']) => {
     const reasons = shown.map(stage => whyNot(mode, data, stage, trans));
     return reasons.includes('') ? '' : reasons[0];

@@ -3,51 +3,51 @@ import type { Basis } from '../../graph/grouping/owners';
 import type { Kernel } from '../../protocol/types';
 
 /**
- * What the view shows something of.
+ * What the view shows.
  */
 export interface IGraphData {
   readonly subject: string;
 
   /**
-   * The report's revision that it was loaded from.
+   * The revision of the report from which it was loaded.
    */
   readonly revision: number;
   readonly variant: string;
   readonly compilation: string;
 
   /**
-   * The stages there are, in the order in which torch makes them.
+   * The available stages, in the order in which torch produces them.
    */
   readonly stages: readonly string[];
 
   /**
-   * Stage → why it is not there.
+   * Stage → why it is missing.
    */
   readonly absent: Readonly<Record<string, string>>;
   readonly kernels: readonly Kernel[];
 }
 
 /**
- * How graphs are shown, on both sides alike.
+ * The display settings, shared by both sides.
  */
 export interface ISettings {
   readonly mode: ColorMode;
 
   /**
-   * Null for the best there is.
+   * Null for the best one available.
    */
   readonly basis: Basis | null;
   readonly query: string;
   readonly isOutlined: boolean;
 
   /**
-   * Whether what became of each operator is listed beside the graph.
+   * Whether the list of decompositions is shown beside the graph.
    */
   readonly isListed: boolean;
 }
 
 /**
- * What a pane lets the rest of the view do.
+ * The interface of a pane to the rest of the view.
  */
 export interface IPaneHandle {
   readonly stage: string;

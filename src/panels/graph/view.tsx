@@ -17,7 +17,7 @@ export class GraphView extends ReportView<IGraphData> {
 
   protected async load(shown: IShown): Promise<IGraphData> {
     const { subject, variant, compilation } = shown;
-    // The report may have another one by the time that the kernels are here.
+    // The report may have changed by the time the kernels arrive.
     const revision = this.model.report?.revision ?? 0;
     const { kernels, absent } = await this.model.getCompilation(
       variant,

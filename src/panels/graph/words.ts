@@ -5,7 +5,7 @@ import { STAGES } from '../../protocol/types';
 import { formatCount } from '../../words/format';
 
 /**
- * A stage's title.
+ * The title of a stage.
  */
 export function stageTitle(stage: string, trans: TranslationBundle): string {
   const title = STAGES[stage] ?? stage;
@@ -13,7 +13,7 @@ export function stageTitle(stage: string, trans: TranslationBundle): string {
 }
 
 /**
- * What a way to color is called.
+ * The label of a coloring.
  */
 export function modeTitle(mode: ColorMode, trans: TranslationBundle): string {
   return {
@@ -26,7 +26,7 @@ export function modeTitle(mode: ColorMode, trans: TranslationBundle): string {
 }
 
 /**
- * What a way to group is called.
+ * The label of a grouping.
  */
 export function basisTitle(basis: Basis, trans: TranslationBundle): string {
   return {
@@ -38,7 +38,7 @@ export function basisTitle(basis: Basis, trans: TranslationBundle): string {
 }
 
 /**
- * What an entry of the legend is called.
+ * The label of an entry of the legend.
  */
 export function swatchTitle(
   mode: ColorMode,

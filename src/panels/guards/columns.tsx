@@ -10,14 +10,15 @@ import type { Content, IBranch, IEntry } from './rows';
 import { compareSources } from './rows';
 
 /**
- * What the columns need besides their row.
+ * What the columns need in addition to their row.
  */
 export interface IColumnContext {
   readonly context: IViewContext;
   readonly view: object;
 
   /**
-   * The time of a full bar, in nanoseconds: all guards of a call, or the costliest one.
+   * The time of a full bar, in nanoseconds: all guards of a call, or the most
+   * expensive one.
    */
   readonly scale: number | null;
 
@@ -28,7 +29,7 @@ export interface IColumnContext {
   readonly noCounts: string;
 
   /**
-   * Whether anything was measured, or counted.
+   * Whether anything was measured or counted.
    */
   readonly hasCosts: boolean;
   readonly hasHits: boolean;
@@ -157,7 +158,7 @@ function counts<T>(
       </span>
     );
   };
-  // A column of dashes tells nothing.
+  // Omit columns without any value.
   return {
     cost: hasCosts && {
       width: '104px',
@@ -213,7 +214,7 @@ function Expression(props: {
 }
 
 /**
- * Why a guard that is checked in Python costs what it costs.
+ * Why a guard that is checked in Python costs as much as it does.
  */
 export function whySlow(guard: Guard, trans: TranslationBundle): string {
   const slow = trans.__(

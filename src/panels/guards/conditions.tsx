@@ -5,12 +5,12 @@ import { CONDITIONS_TITLE, CONDITION_FAILED } from '../../protocol/types';
 import { Badge } from '../common';
 
 /**
- * So many are shown at first.
+ * The number of conditions shown initially.
  */
 const INITIAL_CONDITIONS = 8;
 
 /**
- * What would make the call recompile, before the guards one by one.
+ * What would cause a recompile, shown before the individual guards.
  */
 export function Conditions(props: {
   conditions: readonly Condition[];

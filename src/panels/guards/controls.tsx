@@ -5,19 +5,19 @@ import { Check, SearchField, Select } from '../common';
 import type { IGuardOptions } from './filter';
 
 /**
- * How the guards are shown: arrangement, order and filter.
+ * The display of the guards: arrangement, order and filter.
  */
 export function Controls(props: {
   guards: readonly Guard[];
   hasTree: boolean;
 
   /**
-   * How many come from the selected line.
+   * The number of guards from the selected line.
    */
   marked: number;
 
   /**
-   * Whether a line is selected at all.
+   * Whether any line is selected.
    */
   hasLine: boolean;
   options: IGuardOptions;

@@ -9,7 +9,7 @@ import type { IViewContext } from '../views';
 import { whySlow } from './columns';
 
 /**
- * All about one guard.
+ * The details of one guard.
  */
 export function Details(props: {
   guard: Guard;
@@ -94,12 +94,12 @@ export function Details(props: {
 }
 
 /**
- * The accessors from the root down.
+ * The accessors, starting at the root.
  */
 function pathOf(guard: Guard, { guard_tree }: Compilation): readonly string[] {
   const path: string[] = [];
   let place = guard.manager;
-  // A tree from a broken file may have a circle.
+  // The tree of a broken file may contain a cycle.
   for (let turn = 0; place !== null && turn < guard_tree.length; turn++) {
     const manager = guard_tree[place] as (typeof guard_tree)[0] | undefined;
     if (manager?.accessor) {

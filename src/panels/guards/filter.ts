@@ -2,7 +2,7 @@ import type { Guard } from '../../protocol/types';
 import type { IEntry, Order } from './rows';
 
 /**
- * How guards are shown.
+ * The display settings of the guards.
  */
 export interface IGuardOptions {
   readonly arrangement: 'tree' | 'source' | 'table';
@@ -10,20 +10,20 @@ export interface IGuardOptions {
   readonly text: string;
 
   /**
-   * A guard's type; empty for all.
+   * A guard's type; empty for all types.
    */
   readonly type: string;
   readonly language: '' | 'cpp' | 'python';
   readonly failing: boolean;
 
   /**
-   * Only those that come from the selected line.
+   * Whether to show only guards from the selected line.
    */
   readonly selected: boolean;
 }
 
 /**
- * How guards are shown at first.
+ * The initial display settings.
  */
 export const DEFAULT_OPTIONS: IGuardOptions = {
   arrangement: 'tree',
@@ -36,7 +36,7 @@ export const DEFAULT_OPTIONS: IGuardOptions = {
 };
 
 /**
- * Whether something is filtered away.
+ * Whether the filter hides anything.
  */
 export function isFiltered(options: IGuardOptions): boolean {
   const { text, type, language, failing, selected } = options;
@@ -44,8 +44,8 @@ export function isFiltered(options: IGuardOptions): boolean {
 }
 
 /**
- * Whether a guard is to be shown. Each word of the text has to be somewhere in
- * the guard's expression, source, type or line.
+ * Whether a guard passes the filter. Each word of the text must occur in the
+ * guard's expression, source, type or line.
  */
 export function filterOf(
   options: IGuardOptions,

@@ -21,7 +21,7 @@ import {
 } from './rows';
 
 /**
- * So many rows are unfolded by themselves.
+ * The maximum number of rows that are unfolded automatically.
  */
 const MAX_UNFOLDED_ROWS = 200;
 
@@ -47,7 +47,7 @@ export function GuardList(props: {
     [options, selection, linked]
   );
   const none = trans.__('No guard matches the filter.');
-  // What was selected here is in sight already.
+  // What was selected here is already visible.
   const revealKey = selection.origin === columns.view ? null : linked;
   const shared = { ...props, entries, keep, none, trans, revealKey };
   return options.arrangement === 'table' ? (
@@ -102,7 +102,7 @@ function FlatList(props: IPartProps): JSX.Element {
 function Tree(props: IPartProps): JSX.Element {
   const { compilation, options, columns, entries, keep, chosen, trans } = props;
   const { arrangement, order } = options;
-  // What the user folded or unfolded; the rest is as deep as has room.
+  // What the user folded or unfolded; the rest is unfolded as deep as fits.
   const [folds, setFolds] = React.useState<ReadonlyMap<string, boolean>>(
     () => new Map()
   );
@@ -124,7 +124,7 @@ function Tree(props: IPartProps): JSX.Element {
     () => depthFor(branches, MAX_UNFOLDED_ROWS),
     [branches]
   );
-  // What a filter leaves is there to be seen.
+  // The results of a filter are always unfolded.
   const isOpen = (branch: IBranch, level: number) =>
     folds.get(branch.key) ?? (filtered || level <= depth);
   const items = React.useMemo(

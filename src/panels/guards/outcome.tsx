@@ -6,7 +6,7 @@ import { Badge } from '../common';
 import { TableHead } from '../common/tables/figures';
 
 /**
- * Verdict → the kind of its badge.
+ * Verdict → the color of its badge.
  */
 const KINDS: Record<WhatIfResult['verdict'], BadgeKind> = {
   reuse: 'good',
@@ -26,8 +26,8 @@ export function VerdictBadge(props: { result: WhatIfResult }): JSX.Element {
 }
 
 /**
- * What would happen at a call: the verdict, and what each compilation's guards
- * say.
+ * What would happen at a call: the verdict, and the result of each
+ * compilation's guards.
  */
 export function Outcome(props: {
   result: WhatIfResult;

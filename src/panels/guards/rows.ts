@@ -2,21 +2,21 @@ import type { Guard, GuardManager } from '../../protocol/types';
 import type { ITreeItem } from '../common';
 
 /**
- * A guard and its place in the compilation.
+ * A guard and its index in the compilation.
  */
 export interface IEntry {
   readonly index: number;
   readonly guard: Guard;
 
   /**
-   * Whether it has failed; of guards that torch counts together, whether one of
-   * them has.
+   * Whether it has failed; for guards that torch counts together, whether any
+   * of them has.
    */
   readonly failed: boolean;
 }
 
 /**
- * What stands over guards: a node of torch's tree, or all of one source.
+ * A group of guards: a node of torch's tree, or all guards of one source.
  */
 export interface IBranch {
   readonly key: string;
@@ -28,17 +28,17 @@ export interface IBranch {
   readonly source: string;
 
   /**
-   * A check of all below it, in nanoseconds.
+   * The time to check everything below it, in nanoseconds.
    */
   readonly cost: number | null;
 
   /**
-   * How often a check failed at it or below.
+   * How often a check failed at it or below it.
    */
   readonly fails: number | null;
 
   /**
-   * How many guards are below it.
+   * The number of guards below it.
    */
   readonly count: number;
   readonly guards: readonly IEntry[];
@@ -53,25 +53,25 @@ export type Content =
   | { readonly kind: 'branch'; readonly branch: IBranch };
 
 /**
- * An order of guards.
+ * A sort order of guards.
  */
 export type Order = 'order' | 'cost' | 'fails' | 'source';
 
 /**
- * The guards of a compilation with their places.
+ * The guards of a compilation with their indices.
  */
 export function entriesOf(guards: readonly Guard[]): readonly IEntry[] {
   return guards.map((guard, index) => ({
     index,
     guard,
-    // A file of an earlier version has the counts alone.
+    // A file of an earlier version has only the counts.
     failed: guard.failed || (guard.fails ?? 0) > 0
   }));
 }
 
 /**
- * The tree as torch has it. Guards that torch gave no place in it come last, by
- * themselves.
+ * The tree as torch has it. Guards to which torch gave no place in it come
+ * last, separately.
  */
 export function treeOf(
   entries: readonly IEntry[],
@@ -86,11 +86,11 @@ export function treeOf(
   }
   const roots: number[] = [];
   tree.forEach(({ parent }, index) => {
-    // A tree from a broken file may have a circle.
+    // The tree of a broken file may contain a cycle.
     const isBelow = parent !== null && parent < index;
     (isBelow ? (below[parent] ?? roots) : roots).push(index);
   });
-  // Parents stand before children: from the end on, all below is there.
+  // Parents precede children: in reverse order, everything below is complete.
   const branches = new Array<IBranch>(tree.length);
   for (let index = tree.length - 1; index >= 0; index--) {
     const manager = tree[index];
@@ -109,7 +109,8 @@ export function treeOf(
 }
 
 /**
- * The guards of each source together, in the order in which sources first come.
+ * The guards of each source together, sources in the order of their first
+ * guard.
  */
 export function groupsOf(entries: readonly IEntry[]): readonly IBranch[] {
   const groups = new Map<string, IEntry[]>();
@@ -125,7 +126,7 @@ export function groupsOf(entries: readonly IEntry[]): readonly IBranch[] {
 }
 
 /**
- * Only the guards to keep, and what stands over them.
+ * Only the matching guards, and their ancestors.
  */
 export function prune(
   branches: readonly IBranch[],
@@ -140,7 +141,7 @@ export function prune(
 }
 
 /**
- * Siblings in an order: the costliest, or those that fail most, on top.
+ * Sorts siblings: the most expensive, or those that fail most, first.
  */
 export function arrange(
   branches: readonly IBranch[],
@@ -163,7 +164,7 @@ export function arrange(
 }
 
 /**
- * Guards in an order.
+ * Sorts guards.
  */
 function sortEntries(
   entries: readonly IEntry[],
@@ -181,7 +182,7 @@ function sortEntries(
 }
 
 /**
- * Compares sources as a reader does: `layers.2` before `layers.10`.
+ * Compares sources in natural order: `layers.2` before `layers.10`.
  */
 export function compareSources(a: string, b: string): number {
   return COLLATOR.compare(a, b);
@@ -230,7 +231,7 @@ export function flatten(
 }
 
 /**
- * How deep a tree can be unfolded without running to more rows than that.
+ * How deep a tree can be unfolded without exceeding a number of rows.
  */
 export function depthFor(branches: readonly IBranch[], rows: number): number {
   let level: readonly IBranch[] = branches;
@@ -246,12 +247,12 @@ export function depthFor(branches: readonly IBranch[], rows: number): number {
     depth++;
     level = level.flatMap(child => child.branches);
   }
-  // The root's own children are always there to see.
+  // The children of the root are always visible.
   return Math.max(1, depth);
 }
 
 /**
- * The keys of the branches over a guard, the outermost first.
+ * The keys of the branches above a guard, outermost first.
  */
 export function pathTo(
   branches: readonly IBranch[],
@@ -310,7 +311,7 @@ function branch(
 }
 
 /**
- * A sum of what is known; null if nothing is.
+ * The sum of the known values; null if none is known.
  */
 function total(values: readonly (number | null)[]): number | null {
   const known = values.filter(value => value !== null) as number[];

@@ -9,7 +9,7 @@ import {
 import type { ISummary } from './totals';
 
 /**
- * What all guards come to, in a line.
+ * The totals of all guards, in a line.
  */
 export function Summary(props: {
   summary: ISummary;
@@ -21,7 +21,7 @@ export function Summary(props: {
   noHits: string;
 
   /**
-   * Which guards the list does not have; empty if it has all.
+   * Which guards are missing from the list; empty if none are.
    */
   lacking: string;
   trans: TranslationBundle;

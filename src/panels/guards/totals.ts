@@ -1,14 +1,14 @@
 import type { Compilation } from '../../protocol/types';
 
 /**
- * What all guards of a compilation come to.
+ * The totals of all guards of a compilation.
  */
 export interface ISummary {
   readonly count: number;
   readonly python: number;
 
   /**
-   * How many have failed at least once.
+   * The number of guards that have failed at least once.
    */
   readonly failing: number;
 
@@ -18,30 +18,30 @@ export interface ISummary {
   readonly counted: boolean;
 
   /**
-   * The time of a check of the whole tree, in nanoseconds; null if it was not
-   * measured. The costs of single guards may still be known: they leave out how
-   * their values are fetched.
+   * The time to check the whole tree, in nanoseconds; null if it was not
+   * measured. The costs of single guards may still be known: they exclude the
+   * time to fetch their values.
    */
   readonly cost: number | null;
 
   /**
-   * The cost of the costliest guard.
+   * The cost of the most expensive guard.
    */
   readonly highest: number | null;
 
   /**
-   * The costliest guards, and the part of the cost that they take together.
+   * The most expensive guards, and their share of the total cost.
    */
   readonly costliest: { readonly count: number; readonly share: number } | null;
 }
 
 /**
- * How many of the costliest guards are summed up.
+ * The number of expensive guards in that sum.
  */
 const TOP = 5;
 
 /**
- * Sum up the guards of a compilation.
+ * Sums up the guards of a compilation.
  */
 export function summarize({ guards, guard_tree }: Compilation): ISummary {
   const cost = guard_tree.length > 0 ? guard_tree[0].cost_ns : null;
@@ -53,7 +53,7 @@ export function summarize({ guards, guard_tree }: Compilation): ISummary {
   return {
     count: guards.length,
     python: guards.filter(({ language }) => language === 'python').length,
-    // A failure that torch counts at a node is not of one guard alone.
+    // A failure that torch counts at a node may be of any of its guards.
     failing: Math.max(
       guards.filter(({ fails }) => fails).length,
       guard_tree.some(({ fails }) => fails) ? 1 : 0

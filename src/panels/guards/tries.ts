@@ -1,7 +1,7 @@
 import type { Problem, WhatIfResult } from '../../protocol/types';
 
 /**
- * Arguments that were tried, and what came of it.
+ * Arguments that were tried, and the answer.
  */
 export interface ITry {
   readonly id: number;
@@ -9,23 +9,23 @@ export interface ITry {
   readonly args: string;
 
   /**
-   * Both null while the answer is on its way.
+   * Both null until the answer arrives.
    */
   readonly result: WhatIfResult | null;
   readonly problem: Problem | null;
 }
 
 /**
- * So many tries are kept.
+ * The maximum number of kept tries.
  */
 const MAX_TRIES = 20;
 
 /**
- * What was tried of one subject, the last first.
+ * The tries of one subject, latest first.
  */
 export class Tries {
   /**
-   * @param onChange - Called when there is a new try, or an answer.
+   * @param onChange - Called for each new try and each answer.
    */
   constructor(private _onChange: () => void) {}
 
@@ -34,9 +34,9 @@ export class Tries {
   }
 
   /**
-   * Note a try.
+   * Adds a try.
    *
-   * @returns To be called with its answer.
+   * @returns A function to call with its answer.
    */
   add(
     variant: string,
@@ -57,7 +57,7 @@ export class Tries {
   }
 
   /**
-   * Forget all.
+   * Removes all tries.
    */
   clear(): void {
     this._set([]);

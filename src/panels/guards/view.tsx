@@ -16,7 +16,8 @@ import { Tries } from './tries';
 import { WhatIf } from './whatIf';
 
 /**
- * The guards of a compilation, and which of them other arguments would fail.
+ * The guards of a compilation, and which of them would fail for other
+ * arguments.
  */
 export class GuardsView extends ReportView<Compilation> {
   constructor(context: IViewContext) {
@@ -163,7 +164,7 @@ export class GuardsView extends ReportView<Compilation> {
   }
 
   /**
-   * The place of the guard that is chosen, if it is of this compilation.
+   * The index of the selected guard, if it belongs to this compilation.
    */
   private _chosenIn({ id, guards }: Compilation): number | null {
     const chosen = this._chosen;
@@ -182,7 +183,8 @@ export class GuardsView extends ReportView<Compilation> {
   }
 
   /**
-   * What is shown. Another variant has compilations of the same id.
+   * The identity of what is shown. Other variants have compilations with the
+   * same ids.
    */
   private _shown(): { subject: string | null; variant: string | null } {
     const { subject, variant } = this.model;
@@ -195,8 +197,8 @@ export class GuardsView extends ReportView<Compilation> {
   }
 
   /**
-   * What is called in a what-if: the subject, and of a watch the function of the
-   * compilation that is shown.
+   * The function that a what-if calls: the subject, or for a watch the function
+   * of the shown compilation.
    */
   private _call(): { key: string; name: string; args: string[] } | null {
     const { report, compilation, variant } = this.model;
@@ -258,7 +260,7 @@ export class GuardsView extends ReportView<Compilation> {
       index: place,
       expression: guard?.expression ?? ''
     };
-    // What is filtered away could not be shown.
+    // A filtered-out guard could not be shown.
     const { arrangement, order } = this._options;
     this._options = { ...DEFAULT_OPTIONS, arrangement, order };
     this.model.compilation = compilation;

@@ -8,12 +8,12 @@ import { ProblemCard } from '../common/states/problemCard';
 import { nameOf } from '../../words/arguments';
 
 /**
- * Which guards would fail for other arguments: a field as for a call, the
- * verdict, and what was tried before.
+ * Which guards would fail for other arguments: a field for the arguments of a
+ * call, the verdict, and earlier tries.
  */
 export function WhatIf(props: {
   /**
-   * The report's own call, one line an argument: `x: float32[4, 8] cpu`.
+   * The report's own call, one line per argument: `x: float32[4, 8] cpu`.
    */
   args: readonly string[];
   name: string;
@@ -27,7 +27,7 @@ export function WhatIf(props: {
   onGoTo: (outcome: GuardOutcome, args: ITry) => void;
 
   /**
-   * The text that is selected in the notebook; null where there is none to ask.
+   * The text that is selected in the notebook; null without a notebook.
    */
   selectedText: (() => string) | null;
   trans: TranslationBundle;

@@ -19,32 +19,32 @@ import { artifactOf, filtered, rowsOf } from './rows';
 import { TotalsText } from './totals';
 
 /**
- * The kernels of a variant's graphs, or of one of them: a table, and what is known of
- * the selected one.
+ * The kernels of a variant's graphs, or of one of them: a table, and the
+ * details of the selected kernel.
  *
- * @param props.origin - The view, to tell its own selections apart.
+ * @param props.origin - The view, to recognize its own selections.
  */
 export function KernelsBody(props: {
   variant: string;
 
   /**
-   * The first of the graphs that are shown.
+   * The first of the shown graphs.
    */
   first: IGraphKernels;
 
   /**
-   * Reads another one.
+   * Loads another graph.
    */
   read: (id: string) => Promise<IGraphKernels>;
 
   /**
-   * The id of the only graph that is shown; empty for all.
+   * The id of the only shown graph; empty for all graphs.
    */
   graph: string;
   onGraph: (id: string) => void;
 
   /**
-   * Turns all views to the compilation of a kernel.
+   * Selects the compilation of a kernel in all views.
    */
   onCompilation: (id: string) => void;
 
@@ -137,7 +137,7 @@ export function KernelsBody(props: {
     () => sorted(filtered(rows, filter), columns, sort),
     [rows, filter, sort]
   );
-  // The selection is of the compilation that all views show.
+  // The selection belongs to the compilation selected in all views.
   const isOfShown = ({ compilation }: IRow) =>
     compilation === model.compilation;
   const isLinked = (row: IRow) =>
@@ -293,7 +293,7 @@ interface IOpened {
   readonly beside?: string;
 }
 
-/** A choice of one of the values that occur; nothing where they are all one. */
+/** A choice of one of the values that occur; nothing if they are all equal. */
 function Choice<T extends string>(props: {
   label: string;
   of: readonly T[];
@@ -317,8 +317,8 @@ function Choice<T extends string>(props: {
 }
 
 /**
- * The kernel that the selection is of. Forward and backward may each have one of
- * that name: the one that was clicked here counts.
+ * The kernel of the selection. Forward and backward may each have a kernel of
+ * that name: the clicked one takes precedence.
  */
 function selectedOf(
   rows: readonly IRow[],
@@ -330,7 +330,7 @@ function selectedOf(
   );
 }
 
-/** What was decided of a kernel without the device: by its name, or by its nodes. */
+/** The decisions about a kernel without the device: by its name, or by its nodes. */
 function decisionsFor(
   { direction, name, nodes }: Kernel,
   decisions: readonly Decision[]

@@ -4,7 +4,7 @@ import { AbsentValue, Badge } from '../common';
 import type { BadgeKind } from '../common';
 
 /**
- * The color of an outcome.
+ * The color of a result.
  */
 export const CHECK_KINDS: Record<KernelCheck['outcome'], BadgeKind> = {
   agrees: 'good',
@@ -13,9 +13,9 @@ export const CHECK_KINDS: Record<KernelCheck['outcome'], BadgeKind> = {
 };
 
 /**
- * Whether a kernel computes what it should, found out without the device.
+ * Whether a kernel computes the right values, as checked without the device.
  *
- * @param props.why - Why nothing is known of it.
+ * @param props.why - Why there is no result.
  */
 export function CheckBadge(props: {
   check: KernelCheck | null;

@@ -24,49 +24,50 @@ import { directionTitle } from '../../words/directions';
 import { NO_TARGET, targetColumns } from './targetColumns';
 
 /**
- * What decides which columns the table of kernels has, and what they show.
+ * The data that determines the columns of the table of kernels and their
+ * content.
  */
 export interface IColumnOptions {
   readonly origin: object;
 
   /**
-   * Whether any launch was measured: else there is no column for that.
+   * Whether any launch was measured; otherwise there is no column for it.
    */
   readonly isTimed: boolean;
 
   /**
-   * Whether any kernel is of a forward or a backward: the column for that comes
-   * before most others then.
+   * Whether any kernel belongs to a forward or a backward: then the column for
+   * the direction precedes most others.
    */
   readonly isTraining: boolean;
 
   /**
-   * The titles of the graphs, by id, if rows are of several: there is a column for
-   * that then.
+   * The titles of the graphs by id, if rows belong to several: then there is a
+   * column for the graph.
    */
   readonly graphs: ReadonlyMap<string, string> | null;
 
   /**
-   * What the device is called that the code is for and that is not there; null
-   * where it is that of the arguments.
+   * The name of the device that the code is for, if it is not available; null
+   * if it is the device of the arguments.
    */
   readonly target: string | null;
 
   /**
-   * What a call takes at most, in µs, where the kernels' times do not agree with
-   * it; else null.
+   * The upper bound of a call's time, in µs, if the kernels' times contradict
+   * it; otherwise null.
    */
   readonly latencyUs: number | null;
 
   /**
-   * Shows a launch in the code view.
+   * Shows a launch in the Code view.
    */
   readonly onLaunch: (row: IRow, launch: Launch) => void;
 }
 
 /**
- * The columns of the table of kernels. A narrow one has fewer: each comes where
- * it leaves the name some 30 characters.
+ * The columns of the table of kernels. A narrow table has fewer: each column
+ * appears where it leaves about 30 characters for the name.
  */
 export function columnsOf(
   context: IViewContext,
@@ -81,7 +82,7 @@ export function columnsOf(
   }: IColumnOptions
 ): IColumn<IRow>[] {
   const { trans } = context;
-  // Where further columns stand, the usual ones come later.
+  // With additional columns, the usual ones appear at larger widths.
   const shift = graphs ? GRAPH_WIDTH + GAP : 0;
   const beside = (width: number | undefined) =>
     width === undefined ? undefined : width + shift;
@@ -297,7 +298,7 @@ export function columnsOf(
 }
 
 /**
- * Between two columns: of style/common/table.css.
+ * Between two columns: from style/common/table.css.
  */
 const GAP = 10;
 
@@ -307,8 +308,8 @@ const GAP = 10;
 const GRAPH_WIDTH = 52;
 
 /**
- * The column that tells forward from backward, and the width of the table from
- * which on it leaves room for the name.
+ * The column that distinguishes forward from backward, and the table width from
+ * which it leaves room for the name.
  */
 const DIRECTION_WIDTH = 74;
 const DIRECTION_FROM = 480;
@@ -321,11 +322,12 @@ const NO_TIMES = {
 } as const;
 
 /**
- * What was measured. Without the sign and the slant of an estimate.
+ * The measured values, without the prefix and the italics of an estimate.
  *
- * @param latencyUs - What a call takes at most, where a kernel above it cannot be
- * right.
- * @param later - From where on a column is shown, with what stands before it.
+ * @param latencyUs - The upper bound of a call's time, which a kernel's time
+ * cannot exceed.
+ * @param later - The width at which a column appears, given the columns before
+ * it.
  */
 function timeColumns(
   latencyUs: number | null,
@@ -384,7 +386,8 @@ function timeColumns(
       510,
       time => time.peak_share,
       ({ peak: of }, share) => {
-        // A share of the memory's peak says nothing of what never went there.
+        // A share of the peak memory bandwidth is meaningless for what never
+        // reached the memory.
         return of === 'cache' ? (
           <span className="jp-Compilescope-muted">{trans.__('in cache')}</span>
         ) : (

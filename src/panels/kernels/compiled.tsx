@@ -10,19 +10,20 @@ import { limitText } from './phrases';
 import { TableHead } from '../common/tables/figures';
 
 /**
- * As many letters of a check's words are shown at once: torch's own errors are
- * long.
+ * The number of characters of a check's text shown at first: torch's own errors
+ * are long.
  */
 const MAX_TEXT = 240;
 
 /**
- * A launch configuration as a row: the usual one's figures are the kernel's.
+ * A launch configuration as a row: the figures of the usual one are the
+ * kernel's.
  */
 interface IConfig {
   readonly name: string;
 
   /**
-   * As an artifact's name has it; empty for the usual one.
+   * As in the name of an artifact; empty for the usual configuration.
    */
   readonly asked: string;
   readonly compiled: Pick<
@@ -33,10 +34,10 @@ interface IConfig {
 }
 
 /**
- * What a kernel is compiled to for a device that is not there, in every launch
- * configuration, and whether it computes what it should.
+ * The results of compiling a kernel for a device that is not available, in
+ * every launch configuration, and whether it computes the right values.
  *
- * @param props.onForm - Shows what a configuration was compiled to.
+ * @param props.onForm - Shows a compiled form of a configuration.
  */
 export function Compiled(props: {
   kernel: Kernel;
@@ -198,7 +199,7 @@ function Row(props: {
 }
 
 /**
- * Forms whose own name is short enough for a cell as it is are not here.
+ * Forms whose names fit into a cell unabbreviated are not listed here.
  */
 const SHORT: Record<string, string> = { llir: 'LLVM' };
 
@@ -218,7 +219,7 @@ function configsOf(kernel: Kernel, trans: TranslationBundle): IConfig[] {
 }
 
 /**
- * A text of which the beginning is shown, and the rest when it is asked for.
+ * A text of which the beginning is shown, and the rest on request.
  */
 function ShortenedText(props: {
   text: string;

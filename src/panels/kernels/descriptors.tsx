@@ -4,7 +4,7 @@ import type { Descriptor } from '../../protocol/types';
 import { TableHead } from '../common/tables/figures';
 
 /**
- * The TMA descriptors that a kernel goes through.
+ * The TMA descriptors that a kernel uses.
  */
 export function Descriptors(props: {
   descriptors: readonly Descriptor[];

@@ -20,14 +20,14 @@ import { ReproducerPart } from '../common/reproducer';
 import type { IRow } from './rows';
 
 /**
- * As many lines of the user's code as are listed at once.
+ * The maximum number of lines of the user's code that are listed.
  */
 const MAX_SOURCES = 12;
 
 /**
- * All that is known of one kernel.
+ * The details of one kernel.
  *
- * @param props.onSource - Shows its source; null where there is none.
+ * @param props.onSource - Shows its source; null without a source.
  */
 export function Details(props: {
   row: IRow;
@@ -37,13 +37,13 @@ export function Details(props: {
   onLaunch: (launch: Launch) => void;
 
   /**
-   * What the device is called that the code is for and that is not there; null
-   * where it is that of the arguments.
+   * The name of the device that the code is for, if it is not available; null
+   * if it is the device of the arguments.
    */
   target: string | null;
 
   /**
-   * What was decided of it without that device.
+   * The decisions about it without that device.
    */
   decisions: readonly Decision[];
   onForm: (form: string, config: string) => void;

@@ -7,7 +7,7 @@ import { Estimate } from '../common/estimate';
 import type { IRow } from './rows';
 
 /**
- * The columns of what was put into one kernel: how many operators, and what that
+ * The columns of the operators fused into a kernel: how many, and how much that
  * saves.
  *
  * @param from - The widths from which each is shown, in pixels.
@@ -20,7 +20,7 @@ export function fusionColumns(
   trans: TranslationBundle
 ): Record<'fused' | 'saved', ColumnChange<IRow>> {
   const fused = ({ kernel }: IRow) => kernel.fusion?.nodes || null;
-  // A library's kernel is one operator: there is nothing to fuse.
+  // A library's kernel is a single operator: nothing is fused.
   const saved = ({ kernel }: IRow) =>
     kernel.language === 'extern' ? null : (kernel.fusion?.saved_bytes ?? null);
   const why = ({ kernel }: IRow) =>

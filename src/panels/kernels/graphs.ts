@@ -8,7 +8,7 @@ import type {
 } from '../../protocol/types';
 
 /**
- * What is read of one compilation.
+ * The loaded data of one compilation.
  */
 export interface IGraphKernels {
   /**
@@ -19,13 +19,14 @@ export interface IGraphKernels {
   readonly decisions: readonly Decision[];
 
   /**
-   * Why there are no kernels; empty where there are some.
+   * Why there are no kernels; empty if there are some.
    */
   readonly why: string;
 }
 
 /**
- * So many compilations are read at first; then twice as many each time, up to a limit.
+ * The number of compilations read at first; it then doubles each time, up to a
+ * limit.
  */
 const FIRST = 4;
 const MOST = 32;
@@ -42,9 +43,9 @@ export function graphsOf(
 }
 
 /**
- * Read the kernels of one compilation.
+ * Loads the kernels of one compilation.
  *
- * @param noCode - Why there are none, where torch says nothing.
+ * @param noCode - The reason for a lack of kernels if torch gives none.
  */
 export async function readGraph(
   model: ISubjectModel,
@@ -62,8 +63,8 @@ export async function readGraph(
 }
 
 /**
- * What changes when a compilation's kernels have to be read again. Of a report that
- * grows with each compilation, those that are there stay as they are.
+ * A text that changes when a compilation's kernels have to be reloaded. In a report
+ * that grows with each compilation, existing ones do not change.
  */
 export function stampOf(
   { report }: ISubjectModel,
@@ -76,11 +77,11 @@ export function stampOf(
 }
 
 /**
- * The kernels of several compilations, by id: the first at once, the others as they
- * come.
+ * The kernels of several compilations by id: the first immediately, the others
+ * as they arrive.
  *
- * @param first - What is read already.
- * @param stamps - The ids of those that are shown, each with its `stampOf`.
+ * @param first - The loaded one.
+ * @param stamps - The ids of the shown compilations, each with its `stampOf`.
  */
 export function useGraphs(
   first: IGraphKernels,

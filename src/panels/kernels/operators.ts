@@ -1,8 +1,8 @@
 import { nameKind, OP_KINDS, type OpKind } from '../../graph/color/kinds';
 
 /**
- * The kinds of operators by what they tell of a kernel: those that only prepare
- * values come last.
+ * The kinds of operators by their importance for a kernel: those that only
+ * prepare values come last.
  */
 const ORDER: readonly OpKind[] = [
   ...OP_KINDS.slice(0, OP_KINDS.indexOf('view')),
@@ -14,8 +14,9 @@ const ORDER: readonly OpKind[] = [
 ];
 
 /**
- * The operators in a kernel as a short text: each once, those that take most of the
- * time of such a kernel first, torch's own without namespace and overload.
+ * The operators in a kernel as a short text, without duplicates: those that
+ * take most of such a kernel's time first, torch's own without namespace and
+ * overload.
  */
 export function operatorsText(ops: readonly string[]): string {
   const names = new Set(

@@ -11,7 +11,7 @@ import { TABLES } from '../../words/tables';
 import type { ISum } from './rows';
 
 /**
- * What a kernel is written in.
+ * The language of a kernel.
  */
 export function languageTitle(
   language: Kernel['language'],
@@ -21,8 +21,8 @@ export function languageTitle(
 }
 
 /**
- * What a resource of a kernel is called, and how much of it it takes. One that
- * is not known here keeps torch's name.
+ * The label of a kernel's resource, and its format. An unknown resource keeps
+ * torch's name.
  */
 export function resourceText(
   name: string,
@@ -42,8 +42,8 @@ const FORMATS: Readonly<Record<string, (value: number) => string>> = {
 };
 
 /**
- * Of what launches a sum is: `Total of 8 launches, 16.0 KiB to 2.00 MiB each`. Empty
- * where there is just one.
+ * The launches that a sum covers: `Total of 8 launches, 16.0 KiB to 2.00 MiB
+ * each`. Empty for a single launch.
  */
 export function sumText(
   { known, of, least, most }: ISum,
@@ -72,7 +72,7 @@ export function sumText(
 }
 
 /**
- * What limits a kernel's occupancy.
+ * The limit of a kernel's occupancy.
  */
 export function limitText(limit: string, trans: TranslationBundle): string {
   return limit ? trans.__('Limited by %1', limit) : '';

@@ -5,13 +5,13 @@ import { formatBytes } from '../../words/format';
 import { Fact } from '../common';
 
 /**
- * At most so many constants are listed.
+ * The maximum number of constants that are listed.
  */
 const MAX_CONSTANTS = 12;
 
 /**
- * What Inductor planned for a kernel: what it fused and saved, how its loops are
- * cut up, and what its code takes for granted.
+ * Inductor's plan for a kernel: what it fused and saved, how it splits the
+ * loops, and what the code assumes.
  */
 export function Plan(props: {
   kernel: Kernel;

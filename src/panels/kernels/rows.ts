@@ -16,7 +16,7 @@ export interface IRow {
   readonly kernel: Kernel;
 
   /**
-   * Its place in the order of the first launches.
+   * Its position in the order of the first launches.
    */
   readonly index: number;
 
@@ -32,50 +32,52 @@ export interface IRow {
   readonly cpp: readonly Launch[];
 
   /**
-   * Estimates of the own launches together.
+   * The sums of the estimates of its own launches.
    */
   readonly bytes: ISum;
   readonly operations: ISum;
 
   /**
-   * Estimated operations for each estimated byte.
+   * Estimated operations per estimated byte.
    */
   readonly intensity: number | null;
 
   /**
-   * Lines of the user's code, each once, those of the notebook first; among them
-   * first that of the operator that the kernel is for, last what called them.
+   * Lines of the user's code without duplicates, those of the notebook first:
+   * the line of the operator that the kernel is for precedes the others, and
+   * the lines that called them come last.
    */
   readonly sources: readonly SourceLine[];
 
   /**
-   * What a filter looks through, in lower case.
+   * The text that a filter searches, in lower case.
    */
   readonly text: string;
 }
 
 /**
- * What the launches that have an estimate sum to, so that rows add up to the
+ * The sum over the launches that have an estimate, so that rows add up to the
  * total.
  */
 export interface ISum {
   /**
-   * Null where no launch has an estimate.
+   * Null if no launch has an estimate.
    */
   readonly value: number | null;
   readonly least: number;
   readonly most: number;
 
   /**
-   * How many launches have an estimate, of how many. Of none where this wrapper
-   * does not launch the kernel: the value is then that of one launch.
+   * The number of launches with an estimate, and of all launches. Both are 0 if
+   * this wrapper does not launch the kernel: the value is then that of one
+   * launch.
    */
   readonly known: number;
   readonly of: number;
 }
 
 /**
- * What rows are shown; empty is all.
+ * The filter of rows; empty for all rows.
  */
 export interface IFilter {
   readonly text: string;
@@ -86,7 +88,7 @@ export interface IFilter {
 /**
  * The rows of a compilation's kernels.
  *
- * @param variant - The variant whose kernels they are.
+ * @param variant - The variant of the kernels.
  * @param compilation - The compilation's id.
  * @param files - The notebook's cells, by the names of their files.
  */
@@ -119,7 +121,7 @@ export function rowsOf(
       operations,
       python: of('python'),
       cpp: of('cpp'),
-      // Of the same launches, or it would be of no launch.
+      // Only if both are of the same launches; otherwise the ratio describes none.
       intensity:
         bytes.value &&
         operations.value !== null &&
@@ -140,7 +142,7 @@ export function rowsOf(
 }
 
 /**
- * The rows that a filter lets through, in their order.
+ * The rows that pass a filter, in their order.
  */
 export function filtered(rows: readonly IRow[], filter: IFilter): IRow[] {
   const words = filter.text.toLowerCase().split(/\s+/).filter(Boolean);
@@ -160,7 +162,7 @@ export function artifactOf({ direction, name }: Kernel): string {
 }
 
 /**
- * What each column sums to, over all launches; null where nothing is known.
+ * The sum of each column over all launches; null if unknown.
  */
 export interface ITotals {
   readonly launches: number;
@@ -168,29 +170,29 @@ export interface ITotals {
   readonly operations: number | null;
 
   /**
-   * How many launches have no estimate of their bytes.
+   * The number of launches without an estimate of their bytes.
    */
   readonly unknown: number;
 
   /**
-   * In µs, of the launches that were measured; null where none was.
+   * In µs, over the launches that were measured; null if none was.
    */
   readonly us: number | null;
 
   /**
-   * How many launches were not measured.
+   * The number of launches that were not measured.
    */
   readonly untimed: number;
 
   /**
-   * What the launches take at best on a device that is not there, in µs; null
-   * where none has an estimate.
+   * The lower bound of the launches' time on a device that is not available, in
+   * µs; null if none has an estimate.
    */
   readonly least: number | null;
 }
 
 /**
- * Sum up rows.
+ * Sums up rows.
  */
 export function totalsOf(rows: readonly IRow[]): ITotals {
   const known = (field: Estimated) =>
@@ -214,7 +216,8 @@ export function totalsOf(rows: readonly IRow[]): ITotals {
 }
 
 /**
- * How many launches are of each direction of a training step, in the rows' order.
+ * The number of launches of each direction of a training step, in the order of
+ * the rows.
  */
 export function launchesByDirection(
   rows: readonly IRow[]
@@ -262,7 +265,7 @@ function sum(values: readonly number[]): number | null {
     : null;
 }
 
-/** In their order, those of the notebook's cells before all others. */
+/** In their order, those of the notebook's cells first. */
 function distinct(
   sources: readonly SourceLine[],
   files: Readonly<Record<string, string>>

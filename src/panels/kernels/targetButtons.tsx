@@ -4,14 +4,14 @@ import { StudyButton } from '../common/study';
 import type { IViewContext } from '../views';
 
 /**
- * What can be found out of kernels for a device that is not there: what they are
- * compiled to, and whether they compute what they should.
+ * The studies of kernels for a device that is not available: what they compile
+ * to, and whether they compute the right values.
  */
 export function TargetButtons(props: {
   variant: VariantSummary;
 
   /**
-   * What the device is called.
+   * The name of the device.
    */
   title: string;
   context: IViewContext;

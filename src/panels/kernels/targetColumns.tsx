@@ -13,7 +13,8 @@ import { limitText } from './phrases';
 import type { IRow } from './rows';
 
 /**
- * What all launches of a kernel take at least on the target, in a call.
+ * The lower bound of the time of all launches of a kernel in a call on the
+ * target.
  */
 export function LeastTime(props: {
   row: IRow;
@@ -42,10 +43,12 @@ export const NO_TARGET = {
 } as const;
 
 /**
- * The columns of kernels for a device that is not there: what the compiler says
- * of them, what they take at best, and whether they compute what they should.
+ * The columns of kernels for a device that is not available: the compiler's
+ * figures, the lower bound of their time, and whether they compute the right
+ * values.
  *
- * @param beside - From where on a column is shown, with what stands before it.
+ * @param beside - The width at which a column appears, given the columns before
+ * it.
  */
 export function targetColumns(
   trans: TranslationBundle,
@@ -113,7 +116,7 @@ export function targetColumns(
   };
 }
 
-/** What differs comes first. */
+/** Kernels whose results differ come first. */
 function rank({ kernel: { check } }: IRow): number {
   const order = ['differs', 'not checked', 'agrees'];
   return check ? order.indexOf(check.outcome) : order.length;

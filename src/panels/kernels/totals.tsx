@@ -12,12 +12,12 @@ import type { IRow } from './rows';
 import { launchesByDirection, totalsOf } from './rows';
 
 /**
- * What the shown kernels sum to.
+ * The sums of the shown kernels.
  *
  * @param props.of - All rows.
- * @param props.target - What the device is called that the code is for and that is not
- * there; null where it is that of the arguments.
- * @param props.waiting - How many graphs are still to be read.
+ * @param props.target - The name of the device that the code is for, if it is
+ * not available; null if it is the device of the arguments.
+ * @param props.waiting - The number of graphs that are still to be loaded.
  */
 export function TotalsText(props: {
   rows: readonly IRow[];

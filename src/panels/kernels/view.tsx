@@ -12,7 +12,7 @@ import { graphsOf, readGraph } from './graphs';
  */
 interface IKernels {
   /**
-   * Of the first compilation: the others are read once it is shown.
+   * The first compilation: the others are loaded once it is shown.
    */
   readonly first: IGraphKernels;
 
@@ -101,23 +101,23 @@ export class KernelsView extends ReportView<IKernels> implements ISectioned {
     return readGraph(this.model, variant, id, noCode);
   }
 
-  /** Show one compilation in all views, without hiding the others here. */
+  /** Selects a compilation in all views, without hiding the others here. */
   private _turnTo(id: string): void {
     this._isTurning = true;
     this.model.compilation = id;
     this._isTurning = false;
   }
 
-  /** A compilation that was picked for all views is shown here, too. */
+  /** A compilation that was selected for all views is shown here, too. */
   private _onCompilationChanged(): void {
     const { subject, variant } = this.model;
-    // Of another report or variant, nobody picked it.
+    // After a change of report or variant, the user did not select the compilation.
     const isPicked =
       this._drawn?.subject === subject && this._drawn.variant === variant;
     if (!this._isTurning) {
       this._show(isPicked);
       if (graphsOf(this.model, variant).length === 0) {
-        // Why there are no kernels is another reason for each.
+        // Each has a different reason for having no kernels.
         this.reload();
       }
     }
@@ -129,7 +129,7 @@ export class KernelsView extends ReportView<IKernels> implements ISectioned {
   }
 
   /**
-   * The id of the only compilation that is shown; empty for all.
+   * The id of the only shown compilation; empty for all.
    */
   private get _graph(): string {
     return this._isOne ? this.model.compilation : '';

@@ -17,7 +17,7 @@ import { Summary } from './summary';
 /**
  * The memory of a compilation's wrappers, one at a time.
  *
- * @param props.origin - The view, to tell its own selections apart.
+ * @param props.origin - The view, to recognize its own selections.
  */
 export function MemoryBody(props: {
   memories: readonly Memory[];
@@ -33,7 +33,7 @@ export function MemoryBody(props: {
   const [chosen, setChosen] = React.useState<number | null>(null);
   const memory = memories[place] ?? memories[0];
   const numbers = numbersOf(memories);
-  // Of further graphs of a direction there is no text.
+  // Further graphs of a direction have no text.
   const hasText = numbers[memories.indexOf(memory)] === 1;
   const rows = React.useMemo(() => rowsOf(memory), [memory]);
   const figure = React.useMemo(
@@ -144,7 +144,8 @@ export function MemoryBody(props: {
 }
 
 /**
- * The number of each memory among those of its direction; the first is 1.
+ * The number of each wrapper's memory among those of its direction, starting at
+ * 1.
  */
 function numbersOf(memories: readonly Memory[]): number[] {
   return memories.map(

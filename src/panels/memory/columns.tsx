@@ -8,7 +8,7 @@ import { Elided } from '../common/tables/elided';
 import type { IRow } from './rows';
 
 /**
- * How many characters at the end of a weight's name always stay.
+ * The number of characters at the end of a weight's name that are always kept.
  */
 const TAIL = 12;
 
@@ -121,7 +121,7 @@ function shapeOf({ dtype, shape }: Buffer): string {
 }
 
 /**
- * What a buffer is for, in words.
+ * The purpose of a buffer, in words.
  */
 export function kindTitle(
   kind: Buffer['kind'],

@@ -7,7 +7,7 @@ import type { IRow } from './rows';
 import { linesOf } from './rows';
 
 /**
- * At most so many memories are drawn as bars; the table has them all.
+ * The maximum number of allocations drawn as bars; the table has all of them.
  */
 export const MAX_BARS = 30;
 
@@ -18,27 +18,27 @@ const LINE = 15;
 const CURVE = 120;
 
 /**
- * What is between the two, and above and below both, in pixels.
+ * The gap between the two, and the margins above and below, in pixels.
  */
 const GAP = 16;
 const MARGIN = { top: 8, bottom: 36 };
 const MARGINS = MARGIN.top + MARGIN.bottom;
 
 /**
- * The parts of the peak that the curve's axis names.
+ * The fractions of the peak at the ticks of the curve's axis.
  */
 const TICKS = [0, 0.5, 1];
 
 /**
- * How high the figure has to be.
+ * The required height of the figure.
  */
 export function heightOf(rows: readonly IRow[]): number {
   return CURVE + GAP + MARGINS + LINE * linesOf(rows, MAX_BARS).length;
 }
 
 /**
- * The time line: the bytes that are live at each launch, and below it from when
- * to when each memory is taken, and by which buffers in turn.
+ * The timeline: the live bytes at each launch, and below it the lifetime of
+ * each allocation and the buffers that use it in turn.
  */
 export function figureOf(
   memory: Memory,
@@ -104,8 +104,8 @@ function curve(
 ): ITrace {
   const { live_bytes: live } = memory;
   const last = live.length - 1;
-  // Each launch as wide as one: the line steps midway between two. The first and the
-  // last need an end.
+  // All launches have equal widths: the line steps midway between two. The first
+  // and the last need an end.
   const launches = live.length ? [0, ...live.keys(), last] : [];
   return {
     type: 'scatter',

@@ -6,7 +6,7 @@ import type { IViewContext } from '../views';
 import { stageOf } from './rows';
 
 /**
- * At most so many changes are listed at first.
+ * The maximum number of changes that are listed initially.
  */
 const MAX_CHANGES = 20;
 

@@ -4,8 +4,8 @@ import { kindTitle } from './columns';
 import type { IRow } from './rows';
 
 /**
- * What the colors of the drawn buffers mean: outputs have one, what a call needs
- * for itself has the other.
+ * The colors of the drawn buffers: one for outputs, one for the memory that a
+ * call itself needs.
  */
 export function Legend(props: {
   rows: readonly IRow[];

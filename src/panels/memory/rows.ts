@@ -8,17 +8,17 @@ export interface IRow {
   readonly buffer: Buffer;
 
   /**
-   * Its place among the buffers: a name may occur twice.
+   * Its index among the buffers: a name may occur more than once.
    */
   readonly place: number;
 
   /**
-   * The first buffer of the memory that it lies in.
+   * The first buffer of the allocation that contains it.
    */
   readonly home: string;
 
   /**
-   * The key of the launch that is the first to use it; empty for an input.
+   * The key of the first launch that uses it; empty for an input.
    */
   readonly key: string;
 }
@@ -31,7 +31,7 @@ export function stageOf(direction: Memory['direction']): string {
 }
 
 /**
- * The buffers of a wrapper, each with the memory that it lies in.
+ * The buffers of a wrapper, each with its allocation.
  */
 export function rowsOf(memory: Memory): readonly IRow[] {
   const homes = new Map<string, string>();
@@ -48,7 +48,7 @@ export function rowsOf(memory: Memory): readonly IRow[] {
 }
 
 /**
- * The rows in the order of the table: the largest buffers first, after them the
+ * The rows in the order of the table: the largest buffers first, then the
  * inputs, which the call does not allocate.
  */
 export function largestFirst(rows: readonly IRow[]): readonly IRow[] {
@@ -60,8 +60,8 @@ export function largestFirst(rows: readonly IRow[]): readonly IRow[] {
 }
 
 /**
- * The memories that are drawn, the largest first, at most so many: buffers that
- * take over each other's lie in one line.
+ * The allocations to draw, largest first, up to a maximum: buffers that reuse
+ * each other's memory share a line.
  */
 export function linesOf(
   rows: readonly IRow[],

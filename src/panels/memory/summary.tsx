@@ -5,7 +5,7 @@ import { formatBytes } from '../../words/format';
 import { Fact } from '../common';
 
 /**
- * The peak, and what it would be without reuse and without fusion.
+ * The peak, and the peaks without reuse and without fusion.
  */
 export function Summary(props: {
   memory: Memory;
@@ -22,7 +22,7 @@ export function Summary(props: {
           </Fact>
         ))
       ) : (
-        // A file of an earlier version has the figures alone.
+        // A file of an earlier version has only the figures.
         <Fact label={trans.__('Peak')}>{formatBytes(memory.peak_bytes)}</Fact>
       )}
       {assumed.length > 0 && (

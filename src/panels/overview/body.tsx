@@ -9,8 +9,8 @@ import { Results } from './results';
 import { Suggestions } from './suggestions';
 
 /**
- * The answer first: the result, why, what to change, what happened. All of it is
- * a link to the view that shows it whole.
+ * The answer first: the result, the reason, what to change, what happened.
+ * Every part links to the view with the details.
  */
 export function OverviewBody(props: {
   overview: Overview;

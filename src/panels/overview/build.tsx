@@ -5,8 +5,9 @@ import { Elapsed } from '../common/states/elapsed';
 import type { IViewContext } from '../views';
 
 /**
- * How far the work on the report is, for a card that waits for it; the strip above
- * all views cancels it. No card waits for the code of a flipped switch.
+ * The progress of the work on the report, for a card that waits for it; the
+ * strip above all views cancels it. No card waits for the code of a flipped
+ * switch.
  */
 export function BuildProgress({
   context
@@ -31,8 +32,8 @@ export function BuildProgress({
 }
 
 /**
- * Builds and times the report's variants, which breaks down the time of a call as
- * well. A report from a file has no such button.
+ * Builds and times the report's variants, which also breaks down the time of a
+ * call. A report from a file has no such button.
  */
 export function BuildButton({
   context
@@ -41,7 +42,7 @@ export function BuildButton({
 }): JSX.Element | null {
   const { model, trans } = context;
   const { job, status } = model;
-  // What a job is doing stands above all views.
+  // The strip above all views shows what a job is doing.
   if (!model.isLive || (isKernelBusy(job) && job?.subject === model.subject)) {
     return null;
   }

@@ -10,7 +10,7 @@ import { joined, ViewLink } from '../common/viewLink';
 import { TryButton } from './tryButton';
 
 /**
- * Whether the C++ wrapper is worth it.
+ * Whether the C++ wrapper is worthwhile.
  */
 export function WrapperCard(props: {
   answer: Answer;
@@ -53,7 +53,7 @@ export function WrapperCard(props: {
 }
 
 /**
- * What limits a call, with where its time goes as one bar.
+ * What limits a call, with a bar of where its time goes.
  */
 export function LimitCard(props: {
   limit: Limit;
@@ -132,9 +132,9 @@ export function LimitCard(props: {
 }
 
 /**
- * The call that gives what is missing, in a report from a file. One whose kernel
- * is gone has no session for the call; the strip above all views runs its cell
- * again.
+ * The Python call that provides what is missing, for a report from a file. If
+ * the kernel has ended, there is no session to call it in; the strip above all
+ * views runs the cell again.
  */
 function Remedy(props: {
   text: string;

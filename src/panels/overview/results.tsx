@@ -13,13 +13,13 @@ import { BuildButton } from './build';
 import { ViewLink } from '../common/viewLink';
 
 /**
- * How long variants are measured for, in seconds.
+ * How long variants are measured, in seconds.
  */
 const SECONDS = 10;
 
 /**
- * The variants with their latencies, as a table that is a chart too. What is
- * estimated for a device that is not there stands apart.
+ * The variants with their latencies, as a table with bars. Estimates for a
+ * device that is not available are separate.
  */
 export function Results(props: {
   overview: Overview;
@@ -186,7 +186,7 @@ function Row(props: {
 }
 
 /**
- * Why a variant has no latency. Where all failed alike, the Overview says why
+ * Why a variant has no latency. If all failed alike, the Overview says why
  * above.
  */
 function stateOf({ state, why }: Result, trans: TranslationBundle): string {
@@ -220,8 +220,8 @@ function Accuracy(props: {
 }
 
 /**
- * A bar up to the median with its interval, or that of the interval alone where
- * it stands for the median.
+ * A bar up to the median with its interval, or only the interval if it replaces
+ * the median.
  */
 function Bar(props: {
   latency: number;
@@ -280,8 +280,8 @@ function Targets(props: {
 }
 
 /**
- * What a variant is called in sentences, and beside it its name, by which pickers, tables and code
- * call it.
+ * The variant's description in sentences, followed by its name, as in pickers,
+ * tables and code.
  */
 function VariantName(props: {
   name: string;
@@ -308,7 +308,7 @@ function VariantName(props: {
   ) : (
     <span>{title}</span>
   );
-  // `cpp dynamic on h100 (H100 SXM)` has its name in it.
+  // `cpp dynamic on h100 (H100 SXM)` contains the name.
   return hasName(title, name) ? (
     label
   ) : (
@@ -319,7 +319,7 @@ function VariantName(props: {
 }
 
 /**
- * Measures what was not, or longer what was too noisy.
+ * Measures what was not measured, or measures longer what was too noisy.
  */
 function Measure(props: {
   overview: Overview;
@@ -335,7 +335,7 @@ function Measure(props: {
       </p>
     ) : null;
   }
-  // What a job is doing stands above all views.
+  // The strip above all views shows what a job is doing.
   if (isKernelBusy(model.job)) {
     return null;
   }

@@ -90,8 +90,8 @@ function Item(props: {
 }
 
 /**
- * Tries what no variant can have, by a study. A report from a file has no such
- * button.
+ * Runs the study that tries a change which no variant can have. A report from a
+ * file has no such button.
  */
 function StudyTrial(props: {
   suggestion: Suggestion;
@@ -122,7 +122,7 @@ function isStudy(name: string): name is StudyName {
 }
 
 /**
- * Leads to the variant that has it, else to the view that says more of it.
+ * A link to the variant with the change, or else to the view with the details.
  */
 function SuggestionLink(props: {
   suggestion: Suggestion;

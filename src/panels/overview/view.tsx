@@ -8,13 +8,13 @@ import type { IViewContext } from '../views';
 import { OverviewBody } from './body';
 
 /**
- * How long variants are measured once one was tried, in seconds.
+ * How long variants are measured after one was tried, in seconds.
  */
 const SECONDS = 5;
 
 /**
- * The Overview: what the report comes to. The kernel works it out; here it is
- * only drawn.
+ * The Overview: the report's conclusions. The kernel computes them; the view
+ * only displays them.
  */
 export class OverviewView extends ReportView<Overview | null> {
   constructor(context: IViewContext) {
@@ -67,7 +67,8 @@ export class OverviewView extends ReportView<Overview | null> {
   }
 
   /**
-   * Measure what was tried as soon as its code is there and the kernel is free.
+   * Measures what was tried as soon as its code is available and the kernel is
+   * idle.
    */
   private _measureTried(): void {
     const { model, _tried: tried } = this;

@@ -13,7 +13,7 @@ import { Metadata, Signature } from './signature';
 import { ProblemCard } from '../common/states/problemCard';
 
 /**
- * A variant's package, opened up; and the buttons that have it made.
+ * The contents of a variant's package, and the buttons that create it.
  */
 export function PackageBody(props: {
   variant: VariantReport;
@@ -191,7 +191,7 @@ function HowBuilt(props: {
 }
 
 /**
- * What the package is, in a few lines.
+ * A summary of the package in a few lines.
  */
 function Summary(props: {
   contents: Package;

@@ -5,11 +5,11 @@ import { AbsentValue, useShowAll } from '../common';
 import { formatBytes, formatCount } from '../../words/format';
 import { Figures } from '../common/tables/figures';
 
-/** So many constants are listed at once. */
+/** The maximum number of constants that are listed. */
 const CONSTANTS = 20;
 
 /**
- * The tensors that a package carries.
+ * The tensors in a package.
  */
 export function Constants(props: {
   constants: readonly Constant[];

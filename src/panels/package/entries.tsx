@@ -7,7 +7,7 @@ import { DeclaredCells, declaredHeads } from '../common/tables/declared';
 import { Figures } from '../common/tables/figures';
 
 /**
- * The ways to call what was compiled, timed interleaved.
+ * The ways to call the compiled code, timed interleaved.
  */
 export function Entries(props: {
   entries: readonly Entry[];

@@ -7,16 +7,17 @@ import type { IViewContext } from '../views';
 import { DeclaredCells, declaredHeads } from '../common/tables/declared';
 import { Figures } from '../common/tables/figures';
 
-/** So many files are listed at once. */
+/** The maximum number of files that are listed. */
 const FILES = 40;
 
 /**
- * As much of a text as is shown here: long ones are code, which has its view.
+ * The maximum length of a text shown here: long ones are code, which has its
+ * own view.
  */
 const CHARACTERS = 20000;
 
 /**
- * The files of a package; the text of one is below them.
+ * The files of a package; the text of the selected file is below them.
  */
 export function Files(props: {
   contents: Package;
@@ -120,8 +121,8 @@ function FileText(props: {
 }
 
 /**
- * A path whose folders and whose name of many characters, which torch makes of
- * a hash, are cut.
+ * A path without its folders. A long name, which torch derives from a hash, is
+ * shortened.
  */
 export function shorten(path: string): string {
   const name = path.split('/').pop()!;

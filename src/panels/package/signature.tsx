@@ -4,7 +4,7 @@ import type { Package } from '../../protocol/types';
 import { ScrollableTable } from '../common/study';
 
 /**
- * What goes in and comes out, and which sizes may change.
+ * The inputs and outputs, and which sizes may change.
  */
 export function Signature(props: {
   contents: Package;
@@ -37,7 +37,7 @@ export function Signature(props: {
 }
 
 /**
- * What the package says of itself.
+ * The package's metadata.
  */
 export function Metadata(props: {
   metadata: Readonly<Record<string, string>>;

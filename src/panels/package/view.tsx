@@ -6,8 +6,8 @@ import type { IViewContext } from '../views';
 import { PackageBody } from './body';
 
 /**
- * The view “Ahead of time”: what torch.export and AOTInductor make of the same
- * call, and what is in a package.
+ * The view “Ahead of time”: what torch.export and AOTInductor generate for the
+ * same call, and the contents of a package.
  */
 export class PackageView extends ReportView<VariantReport> {
   constructor(context: IViewContext) {

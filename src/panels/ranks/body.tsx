@@ -5,8 +5,8 @@ import { CollectiveTable } from './collectives';
 import { Differences } from './differences';
 
 /**
- * The rank that the report is of: the others of its run, where it differs from
- * them, and what it calls together with them.
+ * The rank of the report: the other ranks of its run, its differences from
+ * them, and its collectives.
  */
 export function RanksBody(props: {
   rank: Rank;

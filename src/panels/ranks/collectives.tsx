@@ -7,7 +7,7 @@ import type { IViewContext } from '../views';
 import { TableHead } from '../common/tables/figures';
 
 /**
- * The collectives that one variant calls on this rank, in their order.
+ * The collectives that one variant calls on this rank, in order.
  */
 export function CollectiveTable(props: {
   variant: string;

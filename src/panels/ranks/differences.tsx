@@ -4,7 +4,8 @@ import type { RankDifference } from '../../protocol/types';
 import { Badge } from '../common';
 
 /**
- * What another rank has otherwise, in the order of the report: what may hang first.
+ * The differences of another rank, in the order of the report: those that may
+ * hang first.
  */
 export function Differences(props: {
   rank: number;

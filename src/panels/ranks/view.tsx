@@ -6,8 +6,8 @@ import type { IViewContext } from '../views';
 import { RanksBody } from './body';
 
 /**
- * The Ranks view: what one rank of a distributed run calls together with the
- * others, and where it differs from them.
+ * The Ranks view: the collectives of one rank of a distributed run, and its
+ * differences from the other ranks.
  */
 export class RanksView extends ReportView<Rank | null> {
   constructor(context: IViewContext) {

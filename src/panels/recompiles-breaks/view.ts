@@ -11,8 +11,8 @@ import { eventCountsOf } from '../../words/eventCounts';
 type Section = 'recompiles' | 'breaks' | 'shapes';
 
 /**
- * What was compiled again, where graphs ended early, and which sizes are dynamic:
- * sections that scroll as one. The headings stay in sight, and lead to them.
+ * Recompiles, graph breaks and dynamic sizes: sections that scroll together.
+ * Their headings stay visible, and link to them.
  */
 export class RecompilesAndBreaksView extends Panel implements ISectioned {
   constructor(private _context: IViewContext) {
@@ -30,7 +30,7 @@ export class RecompilesAndBreaksView extends Panel implements ISectioned {
     model.reportChanged.connect(this._count, this);
     model.variantChanged.connect(this._count, this);
     this._count();
-    // Who scrolls has taken over.
+    // The user scrolls: stop scrolling for them.
     for (const event of ['wheel', 'pointerdown', 'keydown']) {
       this.node.addEventListener(event, () => (this._section = null), {
         capture: true,
@@ -40,8 +40,8 @@ export class RecompilesAndBreaksView extends Panel implements ISectioned {
   }
 
   /**
-   * Scroll to a section. The content above it may still be loading: the section is kept
-   * in place until the reader scrolls.
+   * Scrolls to a section. The content above it may still be loading: the
+   * section is kept in place until the user scrolls.
    */
   showSection(section: string): void {
     this._section =
@@ -92,7 +92,7 @@ export class RecompilesAndBreaksView extends Panel implements ISectioned {
   private _scroll(): void {
     const part = this._section && this._parts.get(this._section);
     if (part) {
-      // The heading sticks: where it belongs is above what it is of.
+      // The heading is sticky, so the section's position is that of its view.
       const { top } = part.view.node.getBoundingClientRect();
       const head = part.view.node.previousElementSibling!.clientHeight;
       this.node.scrollTop += top - head - this.node.getBoundingClientRect().top;

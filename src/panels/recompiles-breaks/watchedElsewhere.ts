@@ -2,8 +2,8 @@ import type { ISubjectModel } from '../../interfaces/subject';
 import type { WatchState } from '../../protocol/types';
 
 /**
- * The watch that sees meanwhile what the report that is shown has none of; null where
- * nothing is watched, or its report is the one that is shown.
+ * The running watch, if it sees what the shown report has none of; null if
+ * nothing is watched, or the shown report is the watch's own.
  */
 export function watchedElsewhere({
   report,

@@ -5,8 +5,8 @@ import type { IViewContext } from '../views';
 import { watchedElsewhere } from './watchedElsewhere';
 
 /**
- * What the watch sees happen while the report of an inspected call, which has none of
- * it, is shown: a line above that report, which leads to the watch's.
+ * What the watch sees while the report of an inspected call without it is
+ * shown: a line above that report, with a link to the watch's report.
  */
 export class WatchedNote extends ReactWidget {
   constructor(private _context: IViewContext) {

@@ -11,8 +11,8 @@ import { settingsOf } from './settings';
 import { Targets } from './targets';
 
 /**
- * What the variants of a report asked for, and what torch made of it: what
- * differs first.
+ * What the variants of a report requested, and what torch did: differences
+ * first.
  */
 export function RequestedBody(props: {
   variants: readonly VariantReport[];

@@ -5,7 +5,7 @@ import { configOf } from './settings';
 import { VariantTable } from './variants';
 
 /**
- * torch's configuration where it is not the default.
+ * torch's configuration where it differs from the defaults.
  */
 export function Config(props: {
   variants: readonly VariantReport[];

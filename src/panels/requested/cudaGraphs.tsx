@@ -4,7 +4,7 @@ import { Badge, CodeBlock, SourceLink } from '../common';
 import type { IViewContext } from '../views';
 
 /**
- * What became of CUDA graphs under the variants that asked for them.
+ * The result of CUDA graphs for the variants that requested them.
  */
 export function CudaGraphsSection(props: {
   variants: readonly VariantReport[];

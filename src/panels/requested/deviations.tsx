@@ -6,13 +6,13 @@ import { Prose } from './prose';
 import type { ISetting } from './settings';
 
 /**
- * As many operators as are named at once.
+ * The maximum number of operators that are named.
  */
 const MAX_OPERATORS = 24;
 
 /**
- * The settings where torch did something else than was asked for: torch's
- * reason, and what to change.
+ * The settings where torch deviated from the request: torch's reason, and what
+ * to change.
  */
 export function Deviations(props: {
   settings: readonly ISetting[];
@@ -107,7 +107,7 @@ function Deviation(props: {
   );
 }
 
-/** What several variants have alike is said once. */
+/** Deviations that several variants share appear only once. */
 function grouped(
   cells: readonly (Effective | null)[],
   variants: readonly VariantReport[]

@@ -6,12 +6,12 @@ import type {
 import type { IViewContext } from '../views';
 
 /**
- * At most so many compilations of a variant are read.
+ * The maximum number of compilations of a variant that are read.
  */
 const MAX_COMPILATIONS = 50;
 
 /**
- * Something of a compilation.
+ * An item of a compilation.
  */
 export interface ICompilationItem<T> {
   readonly variant: string;
@@ -20,7 +20,7 @@ export interface ICompilationItem<T> {
 }
 
 /**
- * What was found, and how many compilations were not looked at.
+ * The items, and the number of compilations that were not read.
  */
 export interface IFindings<T> {
   readonly rows: readonly ICompilationItem<T>[];
@@ -28,9 +28,9 @@ export interface IFindings<T> {
 }
 
 /**
- * Read a part of each compilation of some variants.
+ * Reads a part of each compilation of some variants.
  *
- * @param select - What to read of a compilation: none, one, or several.
+ * @param select - The items of a compilation: none, one, or several.
  */
 export async function findEverywhere<T>(
   variants: readonly VariantReport[],

@@ -4,7 +4,7 @@ import type { Crossing, Route } from '../../protocol/types';
 import type { IViewContext } from '../views';
 
 /**
- * Lines of a generated wrapper, each of which shows itself in the code view.
+ * Lines of a generated wrapper, each with a link to the Code view.
  */
 export function WrapperLines(props: {
   variant: string;

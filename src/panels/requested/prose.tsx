@@ -4,14 +4,15 @@ import { partsOf, pastable } from '../../words/prose';
 import { CodeBlock } from '../common';
 
 /**
- * A text with code in it: short code in the sentence, longer code to copy.
+ * A text that contains code: short code is part of the sentence, longer code
+ * can be copied.
  */
 export function Prose(props: {
   text: string;
   trans: TranslationBundle;
 
   /**
-   * Whether it says what to do: then short code is there to copy, too.
+   * Whether it says what to do: then short code can be copied, too.
    */
   isRemedy?: boolean;
 }): JSX.Element {

@@ -20,12 +20,12 @@ import { WrapperLines } from './lines';
 import { Prose } from './prose';
 
 /**
- * As many lines of a wrapper as are listed at once.
+ * The maximum number of lines of a wrapper that are listed.
  */
 const MAX_LINES = 4;
 
 /**
- * How each wrapper reaches the operators that it has no kernel for.
+ * How each wrapper calls the operators for which it has no kernel.
  */
 export function Routes(props: {
   variants: readonly VariantReport[];
@@ -120,8 +120,7 @@ function RoutesTable(props: {
 }
 
 /**
- * The rows that differ in nothing but the compilation and its lines, put
- * together.
+ * Merges the rows that differ only in the compilation and its lines.
  */
 function mergeEqualRows(
   rows: readonly ICompilationItem<Route>[]
@@ -260,7 +259,8 @@ function RouteRow(props: {
 const ORIGIN = {};
 
 /**
- * An operator's name, which is long and has no spaces, with places where a line may end.
+ * An operator's name, which is long and has no spaces, with positions for line
+ * breaks.
  */
 function breakable(name: string): React.ReactNode {
   return name.split(/(?<=_|::|\.)(?=[a-z])/i).map((part, index) => (
@@ -272,8 +272,8 @@ function breakable(name: string): React.ReactNode {
 }
 
 /**
- * How operators are called, and whether the report has none of it though there
- * are such calls: an earlier version saved it.
+ * How operators are called, and whether the report lacks that although there
+ * are such calls: it was saved by an earlier version.
  */
 interface IRoutes extends IFindings<Route> {
   readonly isUnrecorded: boolean;
@@ -295,7 +295,7 @@ async function find(
       : await findEverywhere(variants, context, 'kernels', ({ kernels }) =>
           kernels.filter(({ language }) => language === 'extern')
         );
-  // What somebody wrote comes before what torch has.
+  // User-defined operators precede torch's own.
   const rank = ({ item }: ICompilationItem<Route>) =>
     Number(item.registered === 'torch');
   return {

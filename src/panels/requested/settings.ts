@@ -1,25 +1,25 @@
 import type { Effective, VariantReport } from '../../protocol/types';
 
 /**
- * A setting under the variants side by side; null where a variant says nothing
- * of it.
+ * A setting in all variants side by side; null if a variant has no value for
+ * it.
  */
 export interface ISetting {
   readonly setting: string;
   readonly cells: readonly (Effective | null)[];
 
   /**
-   * Whether some variant did something else than was asked for.
+   * Whether torch deviated from the request in any variant.
    */
   readonly differs: boolean;
 }
 
 /**
- * All settings of some variants; those where torch did something else first,
- * otherwise in the order in which the variants list them.
+ * All settings of some variants: first those where torch deviated from the
+ * request, the others in the order in which the variants list them.
  *
- * A variant may list a setting more than once (a reason each): each time is a
- * row of its own.
+ * A variant may list a setting more than once (one reason each): each
+ * occurrence has its own row.
  */
 export function settingsOf(variants: readonly VariantReport[]): ISetting[] {
   const rows = new Map<string, (Effective | null)[]>();
@@ -47,8 +47,8 @@ export function settingsOf(variants: readonly VariantReport[]): ISetting[] {
 }
 
 /**
- * Settings of torch in force that differ from its defaults, under the variants
- * side by side; null is the default.
+ * torch's settings in force that differ from the defaults, in all variants side
+ * by side; null is the default.
  */
 export interface IConfigRow {
   readonly name: string;
@@ -56,7 +56,7 @@ export interface IConfigRow {
 }
 
 /**
- * All configuration of some variants that differs from torch's defaults, by
+ * The configuration of some variants that differs from torch's defaults, by
  * name.
  */
 export function configOf(variants: readonly VariantReport[]): IConfigRow[] {

@@ -6,7 +6,7 @@ import type { ISetting } from './settings';
 import { VariantTable } from './variants';
 
 /**
- * All settings under all variants: what was asked for, and what came of it.
+ * All settings of all variants: what was requested, and the result.
  */
 export function SettingsTable(props: {
   settings: readonly ISetting[];

@@ -14,17 +14,17 @@ import { VariantTable } from './variants';
 import type { IVariantRow } from './variants';
 
 /**
- * As many lines of a wrapper as are listed at once.
+ * The maximum number of lines of a wrapper that are listed.
  */
 const MAX_LINES = 8;
 
 type Decided = readonly Decision[];
 
 /**
- * The devices that code was generated for without being there, and what a rule
- * decided in their place.
+ * The unavailable devices for which code was generated, and what a rule decided
+ * for them.
  *
- * @param props.variants - Those for such a device.
+ * @param props.variants - The variants for such a device.
  */
 export function Targets(props: {
   variants: readonly VariantReport[];
@@ -113,7 +113,7 @@ function FindingRow(
 }
 
 /**
- * Where a decision shows in the wrappers.
+ * Where a decision is visible in the wrappers.
  */
 function Lines(
   props: Omit<ICompilationItem<Decided>, 'item'> & {
@@ -152,7 +152,7 @@ function Lines(
 }
 
 /**
- * A device, and the names of the variants that are for it.
+ * A device, and the names of its variants.
  */
 interface ITargetDevice {
   readonly device: Device;
@@ -160,7 +160,7 @@ interface ITargetDevice {
 }
 
 /**
- * Each device once, with the variants that are for it.
+ * The devices without duplicates, with their variants.
  */
 function devicesOf(variants: readonly VariantReport[]): ITargetDevice[] {
   const byName = new Map<string, ITargetDevice>();

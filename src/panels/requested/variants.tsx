@@ -1,31 +1,32 @@
 import * as React from 'react';
 
 /**
- * A row: what it is of, and a cell for each variant.
+ * A row: its title, and a cell for each variant.
  */
 export interface IVariantRow {
   readonly head: React.ReactNode;
   readonly cells: readonly React.ReactNode[];
 
   /**
-   * Whether torch did something else than was asked for.
+   * Whether torch deviated from the request.
    */
   readonly differs?: boolean;
 }
 
 /**
- * A table with a column for each variant; if there is little room, the variants are
- * stacked. The roles are explicit, as elements with another layout lose theirs.
+ * A table with a column for each variant; if space is limited, the variants are
+ * stacked. The roles are explicit, because elements with another layout lose
+ * theirs.
  */
 export function VariantTable(props: {
   /**
-   * What the rows are.
+   * The heading of the rows' titles.
    */
   head: string;
   label: string;
 
   /**
-   * What the columns are called.
+   * The titles of the columns.
    */
   variants: readonly { readonly name: string }[];
   rows: readonly IVariantRow[];

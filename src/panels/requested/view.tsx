@@ -6,8 +6,7 @@ import type { IViewContext } from '../views';
 import { RequestedBody } from './body';
 
 /**
- * The Settings view: what each variant asked for, and what torch
- * made of it.
+ * The Settings view: what each variant requested, and what torch did.
  */
 export class RequestedView extends ReportView<readonly VariantReport[]> {
   constructor(context: IViewContext) {

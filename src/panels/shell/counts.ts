@@ -4,7 +4,7 @@ import { eventCountsOf } from '../../words/eventCounts';
 import type { IBadge } from './tabTypes';
 
 /**
- * What calls for a look at a view.
+ * The numbers that draw attention to a view.
  */
 export function countsOf(
   model: ISubjectModel

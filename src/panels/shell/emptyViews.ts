@@ -4,8 +4,8 @@ import type { ISubjectModel } from '../../interfaces/subject';
 import type { IView, ViewId } from '../views';
 
 /**
- * The views that have nothing to show of the model's report, and why; of no
- * view where there is no report yet.
+ * The views that have nothing to show for the model's report, and why; none
+ * without a report.
  */
 export function emptyViewsOf(
   views: readonly IView[],
@@ -28,8 +28,8 @@ export function emptyViewsOf(
 }
 
 /**
- * The views that have a tab: those not of the group `more`, those of which the
- * report holds something, and the open one.
+ * The views that have a tab: those outside the group `more`, those for which
+ * the report has data, and the open one.
  */
 export function tabsOf(
   views: readonly IView[],
@@ -46,8 +46,8 @@ export function tabsOf(
 }
 
 /**
- * The fields that hold something: the report's own, and what its variants and
- * their compilations tell of theirs.
+ * The fields that have data: the report's own, and those of its variants and
+ * their compilations.
  */
 function filledIn(report: ReportSummary): ReadonlySet<string> {
   const fields = Object.entries(report)

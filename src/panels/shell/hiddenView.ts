@@ -79,7 +79,7 @@ export class HeldModel implements IDisposable {
   private _signals = new Map<string, Signal<unknown, unknown>>();
 
   /**
-   * Signal → what it was last emitted with; in the order of the first time.
+   * Signal → its last arguments; in the order of the first emissions.
    */
   private _waiting = new Map<string, unknown>();
 }

@@ -8,8 +8,8 @@ import type { ISectioned, IView, IViewContext, LoadView } from '../views';
 import { HeldModel } from './hiddenView';
 
 /**
- * The place of one view. The view is made when the place is first seen, and is
- * left alone while it is not.
+ * The place of one view. The view is created when the place first becomes
+ * visible, and is not updated while it is hidden.
  */
 export class ViewHost extends Widget {
   constructor(private _options: ViewHost.IOptions) {
@@ -20,14 +20,15 @@ export class ViewHost extends Widget {
   }
 
   /**
-   * The view; null until it is there.
+   * The view; null until it is created.
    */
   get content(): Widget | null {
     return this._content;
   }
 
   /**
-   * Go to a section of the view, if it has such, now or when it is there.
+   * Scrolls to a section of the view, if it has sections, as soon as the view
+   * exists.
    */
   showSection(section: string): void {
     this._section = section;
@@ -96,7 +97,7 @@ export class ViewHost extends Widget {
     this._showMessage(null);
     this._content = content;
     (this.layout as PanelLayout).addWidget(content);
-    // It came after the last word on how large it is.
+    // It was added after the last resize message.
     MessageLoop.sendMessage(content, Widget.ResizeMessage.UnknownSize);
     if (this._section) {
       this.showSection(this._section);
@@ -153,7 +154,7 @@ function isSectioned(content: Widget | null): content is Widget & ISectioned {
  */
 export namespace ViewHost {
   /**
-   * What a place for a view needs.
+   * The options of a place for a view.
    */
   export interface IOptions {
     view: IView;

@@ -7,7 +7,7 @@ import type { ITabOptions, ITabState } from './tabTypes';
 const NO_ARGUMENTS = { args: { type: 'object', properties: {} } };
 
 /**
- * Views in a menu: to open one, or the open one in a panel of its own.
+ * A menu of views: to open one, or to open the current one in a separate panel.
  */
 export class ViewMenu extends Menu {
   constructor(
@@ -51,8 +51,8 @@ export class ViewMenu extends Menu {
   }
 
   /**
-   * Open below an element, its right edges aligned. Closed without a choice it
-   * gives the focus back to the element.
+   * Opens below an element, aligned at the right. If it is closed without a
+   * choice, the element gets the focus again.
    */
   openAt(anchor: HTMLElement): void {
     this.aboutToClose.connect(() => anchor.focus());
@@ -62,7 +62,7 @@ export class ViewMenu extends Menu {
 }
 
 /**
- * What a view is for, and why there is nothing in it.
+ * What a view is for, and why it is empty.
  */
 export function describe(
   view: IView,

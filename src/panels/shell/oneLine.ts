@@ -1,16 +1,16 @@
 import * as React from 'react';
 
 /**
- * Up to this width, in pixels, the tabs have two lines, which hold all of them.
+ * Up to this width, in pixels, the tabs have two lines, which fit all of them.
  */
 const TWO_LINES = 500;
 
 /**
- * The tabs that find no room in one line, which has as many as fit: the last ones,
- * but for the open one. Each line more would move the view below.
+ * The tabs that do not fit into a single line: the last ones, except the open
+ * one. A second line would move the view below.
  *
- * @param list - What has the tabs, each with an id.
- * @returns Their ids, for the menu at the end; the tabs themselves are hidden here.
+ * @param list - The element that contains the tabs, each with an id.
+ * @returns The ids of the tabs that are hidden here, for the menu at the end.
  */
 export function useOneLine(
   list: React.RefObject<HTMLElement | null>
@@ -36,7 +36,7 @@ export function useOneLine(
 }
 
 /**
- * Hide what finds no room.
+ * Hides the tabs that do not fit.
  */
 function fitted(list: HTMLElement): string[] {
   const tabs = [...list.querySelectorAll<HTMLElement>('[role=tab]')];

@@ -6,7 +6,7 @@ import type { ISubjectModel } from '../../interfaces/subject';
 import { compilationTitle } from '../../words/compilations';
 
 /**
- * What all views show: the variant of those that show one, and the compilation.
+ * The selection that views share: the variant, and the compilation.
  */
 export class Pickers extends ReactWidget {
   constructor(

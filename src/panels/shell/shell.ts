@@ -20,7 +20,7 @@ import { Tabs } from './tabs';
 import { WorkStrip } from './work';
 
 /**
- * The views of one report, one at a time, each under its tab.
+ * The views of one report, one at a time, each with a tab.
  */
 export class ReportShell extends Panel {
   constructor(private _options: ReportShell.IOptions) {
@@ -61,13 +61,12 @@ export class ReportShell extends Panel {
   }
 
   /**
-   * The pickers of variant and compilation, for whoever holds the shell to
-   * place.
+   * The pickers of variant and compilation, to be placed by the shell's owner.
    */
   readonly pickers: Pickers;
 
   /**
-   * The view that is open.
+   * The open view.
    */
   get view(): ViewId {
     return this._current;
@@ -85,7 +84,7 @@ export class ReportShell extends Panel {
   }
 
   /**
-   * Open a view, at the section that the target names.
+   * Opens a view, at the section that the target names.
    */
   open(target: ViewTarget): void {
     const section = resolve(target);
@@ -98,7 +97,7 @@ export class ReportShell extends Panel {
   }
 
   /**
-   * The open view's name.
+   * The name of the open view.
    */
   get label(): string {
     return this._options.views
@@ -107,7 +106,7 @@ export class ReportShell extends Panel {
   }
 
   /**
-   * Emitted when another view is open.
+   * Emitted when another view was opened.
    */
   get viewChanged(): ISignal<this, ViewId> {
     return this._viewChanged;
@@ -172,24 +171,24 @@ export class ReportShell extends Panel {
  */
 export namespace ReportShell {
   /**
-   * What the views of a report need.
+   * The options of a report's views.
    */
   export interface IOptions {
     views: readonly IView[];
 
     /**
-     * Makes a view when it is first opened.
+     * Creates a view when it is first opened.
      */
     load: LoadView;
     context: Omit<IViewContext, 'open'>;
 
     /**
-     * The view to begin with; the first, unless it is given.
+     * The initial view; by default the first one.
      */
     view?: ViewTarget;
 
     /**
-     * Opens a view in a panel of its own.
+     * Opens a view in a separate panel.
      */
     beside?: (view: ViewId) => void;
   }

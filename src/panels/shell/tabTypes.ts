@@ -3,7 +3,7 @@ import type { Count } from '../../protocol/types';
 import type { IView, ViewId } from '../views';
 
 /**
- * What tabs need.
+ * The props of the tabs that do not change.
  */
 export interface ITabOptions {
   views: readonly IView[];
@@ -12,25 +12,26 @@ export interface ITabOptions {
   open: (view: ViewId) => void;
 
   /**
-   * Opens a view in a panel of its own; null where there can be none.
+   * Opens a view in a separate panel; null where that is impossible.
    */
   beside: ((view: ViewId) => void) | null;
   trans: TranslationBundle;
 }
 
 /**
- * The number next to a tab's label, and what it counts, for the tooltip and screen readers.
+ * The number next to a tab's label, and its meaning, for the tooltip and screen
+ * readers.
  */
 export type IBadge = Pick<Count, 'number' | 'text'>;
 
 /**
- * What changes.
+ * The props that change.
  */
 export interface ITabState {
   current: ViewId;
 
   /**
-   * The views that have a tab; the menu at the end has the rest.
+   * The views that have a tab; the menu at the end has the others.
    */
   tabs: readonly IView[];
   counts: Partial<Record<ViewId, IBadge>>;

@@ -10,8 +10,8 @@ import { useOneLine } from './oneLine';
 import type { IBadge, ITabOptions, ITabState } from './tabTypes';
 
 /**
- * The tabs of the views. Arrow keys walk along them; Enter or a click opens
- * one, since a view may have to fetch what it shows.
+ * The tabs of the views. The arrow keys move along them; Enter or a click opens
+ * a view, as it may have to fetch its data.
  */
 export class Tabs extends ReactWidget {
   constructor(private _options: ITabOptions) {
@@ -25,7 +25,7 @@ export class Tabs extends ReactWidget {
   }
 
   /**
-   * What is shown.
+   * The current tabs.
    */
   set state(state: ITabState) {
     this._state = state;
@@ -125,8 +125,8 @@ function TabRow(
 }
 
 /**
- * A view's name; where there is little room a short one is seen, and the whole
- * one is still read out.
+ * A view's name; if space is limited a short one is shown, and screen readers
+ * still read the full one.
  */
 function Label({ view, trans }: Pick<ITabOptions, 'trans'> & { view: IView }) {
   const label = view.label(trans);
@@ -162,8 +162,8 @@ function Badge({ count }: { count: IBadge | undefined }): JSX.Element | null {
 }
 
 /**
- * Move the focus along the tabs. Only the open one is in the page's order, so
- * that Tab leads on to the view.
+ * Moves the focus along the tabs. Only the open tab is in the tab order of the
+ * page, so that Tab moves on to the view.
  */
 function walk(event: React.KeyboardEvent<HTMLElement>): void {
   const tabs = [

@@ -15,9 +15,9 @@ import {
 import type { IViewContext } from '../views';
 
 /**
- * Above all views: that another report has come, what the kernel does for the
- * report and since when, what was stopped, and that the kernel is gone; each with
- * the way to go on.
+ * Above all views: the arrival of another report, the kernel's work for the
+ * report and its start, what was stopped, and the end of the kernel; each with
+ * an action to continue.
  */
 export class WorkStrip extends ReactWidget {
   constructor(
@@ -143,7 +143,8 @@ export class WorkStrip extends ReactWidget {
   }
 
   /**
-   * What is new has not been dismissed: another kernel gives the same ids again.
+   * Forgets what was dismissed when a job starts: another kernel assigns the
+   * same ids again.
    */
   private _onJob(): void {
     const { job } = this._context.model;
@@ -203,7 +204,7 @@ function Action(props: {
 }
 
 /**
- * Whether the kernel of the report is gone: it is not from a file.
+ * Whether the kernel of the report has ended; not for a report from a file.
  */
 function isGone({ isKept, status }: ISubjectModel): boolean {
   return (

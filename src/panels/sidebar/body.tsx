@@ -11,7 +11,7 @@ import { Tiers } from './tiers';
 import { Watch } from './watch';
 
 /**
- * The sidebar: a message while there is nothing, else the report.
+ * The sidebar: a message while there is no report, otherwise the report.
  */
 export function SidebarBody(props: IPartProps): JSX.Element {
   const { state, trans } = props;

@@ -14,7 +14,7 @@ import {
 import type { IPartProps } from './types';
 
 /**
- * Run and cancel, and how far the work is.
+ * Run and cancel, and the progress of the work.
  */
 export function Job({ state, actions, trans }: IPartProps): JSX.Element {
   const { job, status, report } = state;

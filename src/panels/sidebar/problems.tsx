@@ -7,8 +7,8 @@ import { Section } from './section';
 import type { IPartProps, ISidebarState } from './types';
 
 /**
- * What failed just now, then all problems of the report, the grave ones first; and
- * what costs time or is not as requested.
+ * The latest failure, then all problems of the report, errors first; then what
+ * costs time or is not as requested.
  */
 export function problemsOf({ report, job, problem }: ISidebarState): {
   readonly entries: readonly ListedProblem[];
@@ -36,7 +36,8 @@ export function problemsOf({ report, job, problem }: ISidebarState): {
 }
 
 /**
- * The problems, and what costs time, each a link to the view that shows it whole.
+ * The problems, and what costs time, each with a link to the view with the
+ * details.
  */
 export function Problems({ state, actions, trans }: IPartProps): JSX.Element {
   const { report } = state;
@@ -72,7 +73,7 @@ export function Problems({ state, actions, trans }: IPartProps): JSX.Element {
 }
 
 /**
- * What happened that costs time, or is not as requested.
+ * Events that cost time, or results that are not as requested.
  */
 function Warning(
   props: Pick<IPartProps, 'actions' | 'trans'> & { count: Count }

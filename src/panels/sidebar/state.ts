@@ -3,7 +3,7 @@ import type { ISubjectModel } from '../../interfaces/subject';
 import type { ISidebarState } from './types';
 
 /**
- * The signals after which a sidebar shows something else.
+ * The signals after which a sidebar is updated.
  */
 export function signalsOf(model: ISubjectModel | null) {
   return model && !model.isDisposed
@@ -24,9 +24,9 @@ export function signalsOf(model: ISubjectModel | null) {
 }
 
 /**
- * What the sidebar shows of a model.
+ * The content of the sidebar for a model.
  *
- * @param canRunAgain - Whether the report's cell is there.
+ * @param canRunAgain - Whether the report's cell still exists.
  */
 export function stateOf(
   model: ISubjectModel | null,

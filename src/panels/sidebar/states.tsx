@@ -10,7 +10,7 @@ const CELL = '%%compile\nf(x)';
 const INSTALL = 'pip install jupyterlab-compilescope';
 
 /**
- * What is shown while there is nothing to show.
+ * Shown while there is no report.
  */
 export function Blank(props: IPartProps): JSX.Element {
   const { state, actions, trans } = props;
@@ -106,7 +106,7 @@ export function Blank(props: IPartProps): JSX.Element {
 }
 
 /**
- * A strip above the last report, while it is not live.
+ * A strip above the last report while it is not live.
  */
 export function Strip({
   state,
@@ -152,7 +152,7 @@ export function Strip({
 }
 
 /**
- * Something is on its way.
+ * Shown while something is loading.
  */
 export function Loading(props: {
   label: string;

@@ -8,7 +8,7 @@ import { Section } from './section';
 import type { IPartProps } from './types';
 
 /**
- * The sign of each kind of subject.
+ * The icon of each kind of subject.
  */
 const SIGNS: Record<Subject['kind'], string> = {
   function: 'ƒ',
@@ -22,7 +22,7 @@ const SIGNS: Record<Subject['kind'], string> = {
 };
 
 /**
- * What was inspected; one of it is selected.
+ * The inspected subjects, one of which is selected.
  */
 export function Subjects({ state, actions, trans }: IPartProps): JSX.Element {
   const { subjects, subject, report } = state;
@@ -97,7 +97,7 @@ export function Subjects({ state, actions, trans }: IPartProps): JSX.Element {
 }
 
 /**
- * What stands above the first of several ranks of one run.
+ * The heading above the first of several ranks of one run.
  */
 function headingOf(
   subjects: readonly SubjectSummary[],

@@ -6,7 +6,7 @@ import type { IPartProps } from './types';
 
 /**
  * Which tier serves each graph of the backend `compilescope`, with switches
- * that keep an earlier one. Nothing where nothing was compiled so.
+ * that pin an earlier one. Nothing if nothing was compiled with that backend.
  */
 export function Tiers({
   state,
@@ -74,7 +74,7 @@ function servingText(graph: GraphTiers, trans: TranslationBundle): string {
 }
 
 /**
- * A switch that keeps a graph with a tier.
+ * A switch that pins a graph to a tier.
  */
 interface IPin {
   tier: Tier['name'];
@@ -85,7 +85,7 @@ interface IPin {
 }
 
 /**
- * The tiers that a graph can be kept with: all but its last.
+ * The tiers to which the graph can be pinned: all but the last.
  */
 function pinsOf(
   graph: GraphTiers,

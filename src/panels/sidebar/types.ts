@@ -15,26 +15,26 @@ import type { ISides } from '../../interfaces/subject';
 import type { ViewTarget } from '../views';
 
 /**
- * What the sidebar shows.
+ * The content of the sidebar.
  */
 export interface ISidebarState {
   /**
-   * Whether there is a kernel behind the report.
+   * Whether the report has a kernel.
    */
   readonly isLive: boolean;
 
   /**
-   * Whether the report is of a kernel that is gone.
+   * Whether the report's kernel has ended.
    */
   readonly isKept: boolean;
 
   /**
-   * The subjects that a kernel before this one inspected.
+   * The subjects that an earlier kernel inspected.
    */
   readonly earlier: readonly string[];
 
   /**
-   * Whether the kernel is gone, and the report's cell still there.
+   * Whether the kernel has ended, and the report's cell still exists.
    */
   readonly canRunAgain: boolean;
   readonly status: IStatus;
@@ -54,7 +54,7 @@ export interface ISidebarState {
 }
 
 /**
- * What the sidebar can do.
+ * The actions of the sidebar.
  */
 export interface ISidebarActions {
   selectSubject(id: string): void;
@@ -67,10 +67,9 @@ export interface ISidebarActions {
   runAgain(): void;
 
   /**
-   * Open a view of the report.
+   * Opens a view of the report.
    *
-   * @param variant - The variant to show it of; the one that is shown, unless it is
-   * given.
+   * @param variant - The variant to show; by default the current one.
    */
   openView(view: ViewTarget, variant?: string): void;
   save(format: 'json' | 'html'): void;
@@ -83,7 +82,7 @@ export interface ISidebarActions {
 }
 
 /**
- * What every part of the sidebar is given.
+ * The props of every part of the sidebar.
  */
 export interface IPartProps {
   readonly state: ISidebarState;

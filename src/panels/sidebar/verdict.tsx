@@ -3,7 +3,7 @@ import { Section } from './section';
 import type { IPartProps } from './types';
 
 /**
- * What the report comes to, in two sentences: the Overview has the rest.
+ * The report's conclusion in two sentences: the Overview has the rest.
  */
 export function Verdict({ state, trans }: IPartProps): JSX.Element | null {
   const overview = state.report?.overview;

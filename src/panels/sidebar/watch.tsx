@@ -18,7 +18,7 @@ import type { IPartProps } from './types';
 import { ProblemCard } from '../common/states/problemCard';
 
 /**
- * Watching: its switch, how it stands, and what was compiled last.
+ * The watch: its switch, its state, and the latest compilations.
  */
 export function Watch({ state, actions, trans }: IPartProps): JSX.Element {
   const { watch, status } = state;

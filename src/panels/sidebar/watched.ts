@@ -2,10 +2,10 @@ import type { SourceLine } from '../../protocol/types';
 import type { ISubjectModel } from '../../interfaces/subject';
 
 /**
- * Turn all views to a compilation that was watched.
+ * Selects a watched compilation in all views.
  *
- * @param where - A line to select besides; its cell is known once the report
- * has come.
+ * @param where - A line to select as well; its cell is known once the report
+ * has arrived.
  */
 export function showWatched(
   model: ISubjectModel,

@@ -13,7 +13,7 @@ import type { ISidebarActions } from './types';
 import { showWatched } from './watched';
 
 /**
- * The sidebar: follows the current model, and hands what is clicked to it.
+ * The sidebar: follows the current model, and passes clicks on to it.
  */
 export class Sidebar extends ReactWidget {
   constructor(private _options: Sidebar.IOptions) {
@@ -113,7 +113,7 @@ export class Sidebar extends ReactWidget {
  */
 export namespace Sidebar {
   /**
-   * What is used of the service that follows kernels.
+   * The part of the service that follows kernels which the sidebar uses.
    */
   export interface IService {
     readonly current: ISubjectModel | null;
@@ -122,7 +122,7 @@ export namespace Sidebar {
   }
 
   /**
-   * What the sidebar needs.
+   * The options of the sidebar.
    */
   export interface IOptions {
     service: IService;
@@ -138,12 +138,13 @@ export namespace Sidebar {
     save: (format: 'json' | 'html') => void;
 
     /**
-     * Whether the cell of the report is there to be run again.
+     * Whether the cell of the report still exists and can be run again.
      */
     canRunAgain?: () => boolean;
 
     /**
-     * Runs the report's cell again, in a restarted kernel with those above it.
+     * Runs the report's cell again, in a restarted kernel after the cells above
+     * it.
      */
     runAgain?: () => void;
     translator?: ITranslator;

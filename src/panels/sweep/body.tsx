@@ -27,17 +27,18 @@ import { ProblemCard } from '../common/states/problemCard';
 const PLOT = 280;
 
 /**
- * As many rows as the table shows at once, the last one in half where there are
- * more, and what a row and the head take, in pixels.
+ * The maximum number of rows that the table shows without scrolling, with half
+ * of a row to hint at more, and the heights of a row and of the header, in
+ * pixels.
  */
 const MAX_ROWS = 14.5;
 const ROW = 24;
 const HEAD = 30;
 
 /**
- * The form, the sweep as far as it is, and the ways to deploy.
+ * The form, the current results of the sweep, and the ways to deploy.
  *
- * @param props.deployed - The variants of which ways to deploy were compared.
+ * @param props.deployed - The variants whose ways to deploy were compared.
  */
 export function SweepBody(props: {
   deployed: readonly VariantReport[];
@@ -49,7 +50,7 @@ export function SweepBody(props: {
   const [form, setForm] = React.useState(() => firstForm(model.choices.modes));
   const runOn = useRunOn(model.choices.executors);
   const [isTried, setTried] = React.useState(false);
-  // Until the user says: open where there is nothing else to see.
+  // Until the user opens or closes it: open if there is nothing else to show.
   const [wish, setWish] = React.useState<boolean | null>(null);
   const rows = React.useMemo(() => (sweep ? rowsOf(sweep) : []), [sweep]);
   const plan = planOf(form, trans);
@@ -138,7 +139,7 @@ export function SweepBody(props: {
 }
 
 /**
- * What the cells came to: the winner, the plot, the table, the chosen cell.
+ * The results of the cells: the winner, the plot, the table, the selected cell.
  */
 function Cells(props: {
   sweep: Sweep;

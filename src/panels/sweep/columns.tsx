@@ -23,7 +23,7 @@ export function columnsOf(
   trans: TranslationBundle
 ): IColumn<IRow>[] {
   const hasShapes = sweep.shapes.length > 1 || !!sweep.shapes[0];
-  // So much wider must a table with one more column be for all others.
+  // A table with one more column must be this much wider for all others.
   const more = hasShapes ? 76 : 0;
   const none = <AbsentValue why={trans.__('Not measured')} />;
   const byText = (of: (row: IRow) => string) => (a: IRow, b: IRow) =>
@@ -38,7 +38,7 @@ export function columnsOf(
   ) => ({
     width,
     from: from && from + more,
-    // The best on top; where there is none, at the bottom.
+    // The best cell is at the top; cells without a value are at the bottom.
     isDescendingFirst: false,
     compare: (a: IRow, b: IRow) =>
       compareNumbers(of(a) ?? Infinity, of(b) ?? Infinity),

@@ -18,7 +18,7 @@ import type { IRow } from './rows';
 import { ProblemCard } from '../common/states/problemCard';
 
 /**
- * All that is known of one cell.
+ * The details of one cell.
  */
 export function Details(props: {
   row: IRow;

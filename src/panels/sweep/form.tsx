@@ -15,7 +15,7 @@ import { modesOf } from './plan';
 import { Shapes } from './shapes';
 
 /**
- * A switch's name, and what one writes for it.
+ * A switch's name, and its values as code.
  */
 const OPTIONS = 'options';
 const EXAMPLE = 'max_fusion_size=8, epilogue_fusion=False';
@@ -23,18 +23,19 @@ const EXAMPLE = 'max_fusion_size=8, epilogue_fusion=False';
 const SECONDS = [1, 2, 5, 10, 30];
 
 /**
- * After how long a cell may be ended, in minutes.
+ * The choices for the time limit of a cell, in minutes.
  */
 const TIMEOUTS = [1, 2, 5, 10, 30];
 
 /**
- * So many cells, or so many seconds of them, are more than one waits for.
+ * With more cells, or more seconds of them, a sweep takes longer than users
+ * usually wait.
  */
 const MANY_CELLS = 24;
 const LONG_SWEEP_S = 900;
 
 /**
- * What is to be swept: start, cancel, the limits of a cell, and the switches.
+ * What to sweep: start, cancel, the limits of a cell, and the switches.
  */
 export function SweepForm(props: {
   form: IForm;
@@ -43,13 +44,13 @@ export function SweepForm(props: {
   plan: IPlan;
 
   /**
-   * How long all cells will take, in seconds.
+   * The estimated time of all cells, in seconds.
    */
   duration: number;
   modes: readonly string[];
 
   /**
-   * The subject's name, its arguments' names, and its call in words.
+   * The subject's name, the names of its arguments, and its call as text.
    */
   name: string;
   parameters: readonly string[];
@@ -229,7 +230,7 @@ export function SweepForm(props: {
 }
 
 /**
- * Those values of a switch that are swept.
+ * The values of a switch to sweep.
  */
 function Values<T>(props: {
   name: string;
@@ -249,7 +250,7 @@ function Values<T>(props: {
             label={option.label}
             isOn={chosen.includes(option.value)}
             onChange={on =>
-              // In the order in which they are shown, however they were ticked.
+              // In display order, regardless of the order of the clicks.
               onChange(
                 values
                   .map(({ value }) => value)

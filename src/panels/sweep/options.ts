@@ -6,8 +6,8 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 export type Options = Readonly<Record<string, unknown>>;
 
 /**
- * Sets of settings, one a line: `max_fusion_size=8, epilogue_fusion=False`. A
- * line copied from Python, in braces, will do too.
+ * Sets of settings, one per line: `max_fusion_size=8, epilogue_fusion=False`. A
+ * line copied from Python, in braces, is also accepted.
  *
  * @throws Error: a line cannot be read; the message says which.
  */
@@ -57,7 +57,7 @@ function entry(part: string, trans: TranslationBundle): [string, unknown] {
 }
 
 /**
- * What stands between commas that are in no brackets and no quotes.
+ * Splits a text at the commas that are outside brackets and quotes.
  */
 function parts(line: string): string[] {
   const matches =

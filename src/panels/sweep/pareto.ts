@@ -14,9 +14,9 @@ export function isPlotted({ cell, latency }: IRow): boolean {
 }
 
 /**
- * First call against latency, the cells that no other beats joined by a line.
+ * First call against latency, with a line through the Pareto-optimal cells.
  *
- * @param chosen - The id of the row that is selected.
+ * @param chosen - The id of the selected row.
  */
 export function paretoOf(
   rows: readonly IRow[],

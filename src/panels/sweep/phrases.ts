@@ -5,7 +5,7 @@ import { TABLES } from '../../words/tables';
 import { comparison } from '../../words/comparison';
 
 /**
- * What became of a cell.
+ * The result of a cell.
  */
 export function stateTitle(
   state: SweepCell['state'],
@@ -15,8 +15,7 @@ export function stateTitle(
 }
 
 /**
- * What a running cell does, as the kernel says it; what it waits for is said
- * too.
+ * What a running cell does, in the kernel's words, and what it waits for.
  */
 export function stepText(
   { state, step }: SweepCell,
@@ -28,7 +27,7 @@ export function stepText(
 }
 
 /**
- * How the state of a cell that was not measured looks.
+ * The badge for the state of a cell that was not measured.
  */
 export function stateKind(state: SweepCell['state']): BadgeKind {
   switch (state) {
@@ -45,7 +44,7 @@ export function stateKind(state: SweepCell['state']): BadgeKind {
 }
 
 /**
- * How a cell compares to eager, in words; empty where that was not measured.
+ * The speedup of a cell over eager, in words; empty if it was not measured.
  */
 export function againstEager(
   { timing, variant }: SweepCell,
@@ -60,14 +59,14 @@ export function againstEager(
 }
 
 /**
- * A shape's name, or that it is the report's own call.
+ * A shape's name, or a text for the report's own call.
  */
 export function shapeTitle(shape: string, trans: TranslationBundle): string {
   return shape || trans.__('the report’s call');
 }
 
 /**
- * A cell's variant, with its shape where that has a name.
+ * A cell's variant, with its shape if that has a name.
  */
 export function nameOf({ name, shape }: SweepCell): string {
   return shape ? `${name}, ${shape}` : name;

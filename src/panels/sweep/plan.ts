@@ -10,13 +10,13 @@ export interface IShape {
   readonly name: string;
 
   /**
-   * As written in a call.
+   * As in a call.
    */
   readonly args: string;
 }
 
 /**
- * What the form says.
+ * The values of the form.
  */
 export interface IForm {
   readonly modes: readonly string[];
@@ -24,17 +24,17 @@ export interface IForm {
   readonly dynamics: readonly (boolean | null)[];
 
   /**
-   * One more set of settings a line.
+   * Further sets of settings, one per line.
    */
   readonly options: string;
 
   /**
-   * None is the report's own call.
+   * None for the report's own call.
    */
   readonly shapes: readonly IShape[];
 
   /**
-   * How long each cell is timed, and after how long it is ended, in seconds.
+   * How long each cell is timed, and its time limit, in seconds.
    */
   readonly seconds: number;
   readonly timeout: number;
@@ -42,7 +42,7 @@ export interface IForm {
 }
 
 /**
- * What the form comes to.
+ * The sweep that the form describes.
  */
 export interface IPlan {
   readonly variants: readonly Variant[];
@@ -50,8 +50,7 @@ export interface IPlan {
   readonly cells: number;
 
   /**
-   * What the cells are the product of: `3 modes × 2 wrappers`; empty for one
-   * factor.
+   * The factors of the cells: `3 modes × 2 wrappers`; empty for one factor.
    */
   readonly product: string;
 
@@ -67,9 +66,9 @@ export interface IPlan {
 const DEFAULT_MODE = 'default';
 
 /**
- * What is worth comparing first, in minutes.
+ * A useful first comparison, which takes minutes.
  *
- * @param modes - Those that the installed torch has.
+ * @param modes - The modes of the installed torch.
  */
 export function firstForm(modes: readonly string[]): IForm {
   const first = [DEFAULT_MODE, 'max-autotune-no-cudagraphs'];
@@ -86,7 +85,7 @@ export function firstForm(modes: readonly string[]): IForm {
 }
 
 /**
- * The modes to choose from; the default is always among them, first.
+ * The modes to choose from; the default is always the first of them.
  */
 export function modesOf(modes: readonly string[]): string[] {
   return [DEFAULT_MODE, ...modes.filter(mode => mode !== DEFAULT_MODE)];
@@ -154,19 +153,19 @@ function whyNot(form: IForm, trans: TranslationBundle): string {
 }
 
 /**
- * What a cell takes besides its first call and its measurement where none was
- * finished yet, in seconds: a process that imports torch, a call of eager.
+ * The time of a cell apart from its first call and its measurement, in seconds,
+ * if no cell has finished yet: a process that imports torch, a call of eager.
  */
 const START = 8;
 
 /**
- * What a first call takes where none was measured, in seconds.
+ * The time of a first call if none was measured, in seconds.
  */
 const FIRST_CALL = 7;
 
 /**
- * How long cells will take, one after the other, in seconds: estimated from the
- * sweep's cells, else from the first calls of the report's variants.
+ * The time of cells, one after the other, in seconds: estimated from the
+ * sweep's cells, otherwise from the first calls of the report's variants.
  */
 export function durationOf(
   cells: number,

@@ -14,12 +14,12 @@ export interface IRow {
   readonly isWinner: boolean;
 
   /**
-   * Whether no other of its shape beats it in both compile time and latency.
+   * Whether it is Pareto-optimal for its shape in compile time and latency.
    */
   readonly isFront: boolean;
 
   /**
-   * In µs a call; null where it was not measured.
+   * In µs per call; null if it was not measured.
    */
   readonly latency: number | null;
 
@@ -35,7 +35,7 @@ export interface IRow {
 }
 
 /**
- * The rows of a sweep, in the order in which the cells were asked for.
+ * The rows of a sweep, in the order in which the cells were requested.
  */
 export function rowsOf(sweep: Sweep): IRow[] {
   const front = new Set(sweep.pareto);
@@ -54,7 +54,7 @@ export function rowsOf(sweep: Sweep): IRow[] {
 }
 
 /**
- * The winners, one a shape, in the order of the shapes.
+ * The winners, one per shape, in the order of the shapes.
  */
 export function winnersOf(sweep: Sweep, rows: readonly IRow[]): IRow[] {
   return sweep.shapes.flatMap(

@@ -5,17 +5,17 @@ import { IconButton } from '../common/button';
 import type { IShape } from './plan';
 
 /**
- * The sets of arguments: the report's own call, or those that are written here.
+ * The sets of arguments: the report's own call, and those entered here.
  */
 export function Shapes(props: {
   /**
-   * What the call is of, and its own arguments by name.
+   * The call's subject, and its own arguments by name.
    */
   name: string;
   parameters: readonly string[];
 
   /**
-   * The report's call in words, one line an argument.
+   * The report's call as text, one line per argument.
    */
   call: readonly string[];
   shapes: readonly IShape[];
@@ -30,7 +30,7 @@ export function Shapes(props: {
       )
     );
   const add = () => {
-    // The report's own call stays one of them.
+    // The report's own call remains one of them.
     const first = { name: trans.__('as called'), args: parameters.join(', ') };
     const before =
       shapes.length === 0 && parameters.length > 0 ? [first] : shapes;

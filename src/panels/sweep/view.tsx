@@ -9,7 +9,7 @@ import { SweepBody } from './body';
  * The view Compare & deploy: one subject under many variants and shapes, and which of them
  * is best; and the ways to deploy it.
  *
- * What is loaded are the variants of which ways to deploy were compared.
+ * It loads the variants whose ways to deploy were compared.
  */
 export class SweepView extends ReportView<readonly VariantReport[]> {
   constructor(context: IViewContext) {
@@ -33,7 +33,8 @@ export class SweepView extends ReportView<readonly VariantReport[]> {
           .filter(({ filled }) => filled.includes('ways'))
           .map(({ name }) => model.getVariant(name))
       ),
-      // A report from before a restart has no kernel to ask, and a trace no comparison.
+      // A report from before a restart has no kernel to ask, and a trace has no
+      // comparison.
       !model.isKept && !model.report?.trace && model.loadSweep()
     ]);
     return deployed;

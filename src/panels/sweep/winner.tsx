@@ -7,8 +7,8 @@ import type { IRow } from './rows';
 import { winnersOf } from './rows';
 
 /**
- * Which variant is fastest, and the code of the one with the lowest median, if it
- * is faster than eager; one for each shape where they are not the same.
+ * Which variant is fastest, and the code of the one with the lowest median, if
+ * it is faster than eager; one for each shape if they differ.
  */
 export function Winner(props: {
   sweep: Sweep;

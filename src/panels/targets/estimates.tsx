@@ -8,9 +8,9 @@ import { ViewLink } from '../common/viewLink';
 import type { IViewContext } from '../views';
 
 /**
- * What a call would take on devices that are not there, and by what. A kernel
- * that takes less than its launch adds nothing to a call, so that no figure is
- * below the cost of a launch.
+ * The estimated times of a call on devices that are not available, and their
+ * limits. A kernel that takes less than its launch adds nothing to a call, so
+ * no figure is below the cost of a launch.
  */
 export function TargetEstimates(props: {
   variants: readonly VariantReport[];
@@ -21,7 +21,7 @@ export function TargetEstimates(props: {
   const variants = props.variants.filter(({ target }) => target !== null);
   const isPartial = variants.some(variant => variant.target!.estimate?.unknown);
   const estimates = variants.flatMap(({ target }) => target!.estimate ?? []);
-  // What variants have in common is said once: the device, or how it is called.
+  // What variants have in common appears once: the device, or how it is called.
   const notes = new Set([
     ...estimates.map(({ how }) => how),
     ...estimates.map(({ figures }) => figures),

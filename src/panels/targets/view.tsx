@@ -6,8 +6,8 @@ import type { IViewContext } from '../views';
 import { TargetEstimates } from './estimates';
 
 /**
- * The Targets view: what calls would take on devices that are not there. Nothing
- * of it was measured.
+ * The Targets view: estimated times of calls on devices that are not available.
+ * Nothing in it was measured.
  */
 export class TargetsView extends ReportView<readonly VariantReport[]> {
   constructor(context: IViewContext) {

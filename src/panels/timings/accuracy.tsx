@@ -10,7 +10,7 @@ import { Figures } from '../common/tables/figures';
 import { useShowAll } from '../common';
 
 /**
- * As many outputs as are listed at once.
+ * The maximum number of outputs that are listed.
  */
 const MAX_OUTPUTS = 20;
 
@@ -23,7 +23,7 @@ interface IOutput {
 }
 
 /**
- * How right the results are: each output and gradient against eager, and both
+ * The accuracy of the results: each output and gradient against eager, and both
  * against a reference in higher precision.
  */
 export function AccuracyPart(props: {
@@ -31,7 +31,7 @@ export function AccuracyPart(props: {
   context: IViewContext;
 
   /**
-   * The view, so that it can tell its own selections apart.
+   * The view, so that it can recognize its own selections.
    */
   origin: object;
 }): JSX.Element {
@@ -145,14 +145,14 @@ export function AccuracyPart(props: {
   );
 }
 
-/** Whether it is wrong by more than a number: its path says how. */
+/** Whether the outputs differ in more than their values, as in their shape: the path says how. */
 function differsInKind(error: OutputError): boolean {
   return !error.ok && error.max_abs === 0;
 }
 
 /**
- * The first kernel whose result is not what it should be. A click selects it,
- * and shows it in the code.
+ * The first kernel with a wrong result. A click selects it, and shows it in the
+ * code.
  */
 function WrongKernelLine(props: {
   name: string;

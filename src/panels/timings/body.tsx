@@ -20,17 +20,17 @@ import { comparison } from '../../words/comparison';
 import { ProblemCard } from '../common/states/problemCard';
 
 /**
- * How high the plot of ratios is at least, in pixels.
+ * The minimum height of the plot of ratios, in pixels.
  */
 const RATIO_HEIGHT = 200;
 
 /**
- * From how many rounds on a ratio has an interval.
+ * The number of rounds from which on a ratio has an interval.
  */
 const ROUNDS = 8;
 
 /**
- * All that is known of how long calls take, while it is measured and after.
+ * The latencies of calls, during and after the measurement.
  */
 export function TimingsBody(props: {
   variants: readonly VariantReport[];
@@ -39,7 +39,7 @@ export function TimingsBody(props: {
   origin: object;
 
   /**
-   * The part that was asked for, by its name.
+   * The requested section, by its name.
    */
   section: { readonly name: string } | null;
 }): JSX.Element {
@@ -76,7 +76,7 @@ export function TimingsBody(props: {
       seconds,
       again
     });
-  // The job shown may be the one that generates the newcomer's code.
+  // The shown job may be the one that generates the new variant's code.
   const isMeasured =
     state.isOn || (model.isLive && MEASURING.has(measurement?.state ?? 'none'));
   useNewVariants(
@@ -134,7 +134,7 @@ export function TimingsBody(props: {
         )}
         <Times rows={rows} context={context} />
         <Verdicts variants={compiled} context={context} />
-        {/* Nothing runs on a device that is not here. */}
+        {/* Nothing runs on a device that is not available. */}
         {!isOnlyForTargets(summaries) && (
           <>
             <StudyPart
@@ -188,10 +188,11 @@ const MEASURING: ReadonlySet<Measurement['state']> = new Set([
 ] as const);
 
 /**
- * Have variants that appear while others are measured take part, each once: one
- * that cannot be built is not tried again.
+ * Adds variants that appear during a measurement to it, each once: one that
+ * cannot be built is not tried again.
  *
- * @param join - Starts with all that are requested; null while nothing is measured.
+ * @param join - Starts a measurement of all requested variants; null while
+ * nothing is measured.
  */
 function useNewVariants(
   names: readonly string[],
@@ -208,7 +209,7 @@ function useNewVariants(
 }
 
 /**
- * The plots and the table that holds the same.
+ * The plots, and the table with the same content.
  */
 function Times(props: {
   rows: readonly ITimed[];

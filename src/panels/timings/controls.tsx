@@ -6,12 +6,12 @@ import { Check, Select, whyAllFailed } from '../common';
 import type { IMeasurementState } from './measurementState';
 
 /**
- * How long a measurement may be asked to take, in seconds.
+ * The limits of a measurement's duration, in seconds.
  */
 const SECONDS = [5, 10, 30, 120, 600];
 
 /**
- * Start, pause and start anew; for how long, and which variants.
+ * Start, pause and restart; for how long, and which variants.
  */
 export function Controls(props: {
   state: IMeasurementState;
@@ -29,7 +29,7 @@ export function Controls(props: {
 
   /**
    * The names of the variants that were measured so far. Without one of them it
-   * begins anew: rounds of different variants are not mixed.
+   * starts over: rounds of different variants are not mixed.
    */
   measured: readonly string[];
   trans: TranslationBundle;
@@ -140,7 +140,7 @@ export function Controls(props: {
 }
 
 /**
- * What every ratio is to.
+ * The baseline of all ratios.
  */
 export const BASELINE = 'eager';
 

@@ -1,24 +1,24 @@
 /**
- * The density of values along a line.
+ * The density of values along an axis.
  */
 export interface IDensity {
   readonly x: readonly number[];
 
   /**
-   * Between 0 and 1: the densest is 1.
+   * Between 0 and 1: the maximum is 1.
    */
   readonly y: readonly number[];
 }
 
 /**
- * Of fewer values a curve says more than they do.
+ * With fewer values, a curve would suggest more than they show.
  */
 const MIN_VALUES = 20;
 
 const BINS = 160;
 
 /**
- * The density of values within a window, smoothed; null for too few of them.
+ * The density of values within a window, smoothed; null if there are too few.
  *
  * @param sorted - In ascending order.
  */
@@ -53,7 +53,7 @@ export function densityOf(
     }
   });
   const most = Math.max(...smooth);
-  // What is less than a hundredth of the densest is the line itself.
+  // Less than a hundredth of the maximum is drawn as the axis itself.
   const x: number[] = [];
   const y: number[] = [];
   smooth.forEach((value, bin) => {
@@ -65,7 +65,7 @@ export function densityOf(
 }
 
 /**
- * The value below which a share of them lies.
+ * The quantile of the values for a share.
  *
  * @param sorted - In ascending order; at least one.
  */
@@ -77,7 +77,7 @@ export function quantile(sorted: readonly number[], share: number): number {
 }
 
 /**
- * Silverman's rule, by the middle half: a few that are far off do not count.
+ * Silverman's rule with the interquartile range, so that outliers do not count.
  */
 function bandwidthOf(sorted: readonly number[]): number {
   const spread = (quantile(sorted, 0.75) - quantile(sorted, 0.25)) / 1.34;

@@ -9,24 +9,24 @@ import { scaleOf } from './scale';
 import { comparison } from '../../words/comparison';
 
 /**
- * At most about so many samples of a variant are drawn one by one; the curve
- * above them is of all.
+ * The approximate maximum number of samples of a variant that are drawn
+ * individually; the curve above them represents all.
  */
 const MAX_SAMPLES = 320;
 
 /**
- * How long the line is that a sample is drawn as, in rows.
+ * The length of the line that represents a sample, in rows.
  */
 const DOT = 0.004;
 
 /**
- * The height of a variant's row, and of what is below them, in pixels.
+ * The height of a variant's row, and of the part below the rows, in pixels.
  */
 const ROW = 72;
 const AXIS = 56;
 
 /**
- * How high the plot of so many variants is.
+ * The height of a plot with a given number of variants.
  */
 export function distributionHeight(count: number): number {
   return Math.max(1, count) * ROW + AXIS;
@@ -45,11 +45,10 @@ export interface IDistribution {
 }
 
 /**
- * How the times of each variant are distributed: a curve of all samples, the
- * samples one by one below it, and the median with its interval.
+ * The distribution of each variant's times: a curve of all samples, individual
+ * samples below it, and the median with its interval.
  *
- * @param isLog - Whether times are shown by their logarithms; null: where that
- * shows more.
+ * @param isLog - Whether the axis is logarithmic; null: if that shows more.
  */
 export function distributionOf(
   rows: readonly ITimed[],
@@ -66,7 +65,7 @@ export function distributionOf(
       return { traces: [] };
     }
     const isNarrow = width < 480;
-    // Room for `at least 3.00× faster`; where it is narrow, `too noisy to judge`.
+    // Space for `at least 3.00× faster`; in a narrow view, `too noisy to judge`.
     const [left, right] = [isNarrow ? 124 : 148, 44];
     const axis = [scale.low, scale.high].map(limit => limit / scale.factor);
     return {
@@ -116,12 +115,13 @@ export function distributionOf(
 }
 
 /**
- * The fewest ticks to find: of as many at least two are in any range.
+ * The minimum number of ticks to compute: of that many, at least two are in any
+ * range.
  */
 const FEWEST = 4;
 
 /**
- * Round values in a range, as many as there is room for.
+ * Round values in a range, as many as fit.
  */
 function roundValues([low, high]: readonly number[], room: number): number[] {
   const most = Math.max(FEWEST, room);
@@ -139,8 +139,7 @@ function roundValues([low, high]: readonly number[], room: number): number[] {
 }
 
 /**
- * Ticks of a logarithmic axis, each with its own unit; as many as there is room
- * for.
+ * Ticks of a logarithmic axis, each with its own unit; as many as fit.
  */
 function logTicks(
   { low, high, factor }: IScale,
@@ -160,7 +159,7 @@ function logTicks(
   const fitting =
     choices.find(choice => choice.length <= room) ??
     choices[2].filter((_, place) => place % 2 === 0);
-  // Within a decade they may be too few for a scale.
+  // Within a decade, they may be too few for a scale.
   const ticks = fitting.length < 2 ? roundValues([low, high], room) : fitting;
   return {
     tickvals: ticks.map(tick => tick / factor),
@@ -169,7 +168,7 @@ function logTicks(
 }
 
 /**
- * A round time without digits that say nothing: `10 µs`.
+ * A round time without redundant digits: `10 µs`.
  */
 function withoutTrailingZeros(microseconds: number): string {
   return formatMicroseconds(microseconds).replace(/\.?0+(?= )/, match =>
@@ -233,7 +232,7 @@ function tracesOf(
       hoverinfo: 'skip'
     });
   }
-  // Lines too short to see, with round ends: one element instead of hundreds.
+  // Lines of invisible length with round ends: one element instead of hundreds.
   const drawn = drawnSamples(row.samples.length);
   const dots = <T>(of: (place: number) => readonly [T, T]): (T | null)[] =>
     drawn.flatMap(place => [...of(place), null]);
@@ -288,7 +287,7 @@ function tracesOf(
 }
 
 /**
- * How many samples are slower than the axis is long: said, not drawn.
+ * The number of samples beyond the end of the axis: stated, not drawn.
  */
 function countBeyondAxis(
   sorted: readonly number[],
@@ -324,8 +323,8 @@ function countBeyondAxis(
 }
 
 /**
- * The places of the samples to draw. Of more than fit every second, fourth and
- * so on, so that what is drawn stays when more come.
+ * The indices of the samples to draw. If they do not all fit, every second,
+ * fourth and so on, so that drawn samples stay when more arrive.
  */
 function drawnSamples(count: number): number[] {
   let step = 1;
@@ -339,8 +338,8 @@ function drawnSamples(count: number): number[] {
 }
 
 /**
- * Where between -1 and 1 a sample stands across its row: always the same, and
- * neighbors far apart.
+ * The position of a sample across its row, between -1 and 1: always the same
+ * for a sample, and far apart for neighbors.
  */
 function jitter(place: number): number {
   return 2 * ((place * 0.618033988749895) % 1) - 1;

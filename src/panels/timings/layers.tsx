@@ -21,7 +21,7 @@ interface IStack {
 
 /**
  * Where one call's time goes: a bar for each variant, on one scale, and the
- * figures, which are the bars' legend.
+ * figures, which serve as the bars' legend.
  */
 export function LayersPart(props: {
   variants: readonly VariantReport[];
@@ -197,7 +197,7 @@ function LayersTable(props: {
 }
 
 /**
- * How each layer was measured, once for all of which the same is said.
+ * How each layer was measured, once for all layers with the same description.
  */
 function Methods(props: {
   stacks: readonly IStack[];
@@ -235,7 +235,7 @@ function titleOf(
 }
 
 /**
- * A layer that is the difference of two times may be lost in their noise.
+ * A layer that is the difference of two times may be within their noise.
  */
 function timeText(us: number): string {
   return us > 0 ? formatMicroseconds(us) : '≈ 0';

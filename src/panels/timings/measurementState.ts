@@ -5,26 +5,26 @@ import { formatCount } from '../../words/format';
 import type { ITimed } from './rows';
 
 /**
- * The state of a measurement, and what can be done now.
+ * The state of a measurement, and the available actions.
  */
 export interface IMeasurementState {
   /**
-   * In a sentence that does not change with every round: it is read out.
+   * A sentence that does not change with every round, because it is announced.
    */
   readonly text: string;
 
   /**
-   * How far it is, for the eye.
+   * The progress, as visible text.
    */
   readonly count: string;
 
   /**
-   * Between 0 and 1; null while that is not known, or nothing goes on.
+   * Between 0 and 1; null if unknown, or if nothing is running.
    */
   readonly fraction: number | null;
 
   /**
-   * Whether this measurement goes on, or waits for the kernel.
+   * Whether this measurement is running, or waits for the kernel.
    */
   readonly isOn: boolean;
 

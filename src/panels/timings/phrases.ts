@@ -2,8 +2,8 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import type { ITimed } from './rows';
 
 /**
- * An interval of a ratio: `1.35–1.41×`. A bound that is nearly 1 has digits
- * enough to tell on which side it is.
+ * An interval of a ratio: `1.35–1.41×`. A bound close to 1 has enough digits to
+ * show on which side it is.
  */
 export function formatRatioInterval(
   interval: readonly [number, number]
@@ -16,8 +16,8 @@ export function formatRatioInterval(
 }
 
 /**
- * How the subject's state was kept from changing its times; empty where that is
- * not known.
+ * How the subject's state was prevented from affecting its times; empty if
+ * unknown.
  */
 export function initialStateText(
   { timing }: ITimed,

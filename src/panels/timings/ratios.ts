@@ -13,18 +13,19 @@ import type { ITimed } from './rows';
 const LABEL = 15;
 
 /**
- * The part of the rounds after which the axis has room for all that is drawn.
+ * The fraction of the rounds from which on the axis fits everything that is
+ * drawn.
  */
 const AXIS_FROM_SHARE = 0.25;
 
 /**
- * Of an interval the axis has room for what is within so many times the ratio:
- * after a few rounds some are so wide that nothing else could be seen.
+ * The axis includes an interval only up to this multiple of the ratio: after a
+ * few rounds, some intervals are so wide that nothing else would be visible.
  */
 const MAX_RATIO = 2;
 
 /**
- * How the ratio to the baseline, and how sure it is, came to be.
+ * The ratio to the baseline and its uncertainty, by round.
  */
 export function ratiosOf(
   shown: readonly ITimed[],
@@ -40,7 +41,7 @@ export function ratiosOf(
     const room = width < 260 ? 0 : width < 420 ? 9 : 16;
     const texts = shown.map(row => {
       const name = room > 0 ? [shorten(row.name, room)] : [];
-      // As all views say it; where there is no room, the table below does.
+      // As in all views; if it does not fit, the table below has it.
       const { speedup } = row;
       const isClear =
         speedup?.standing === 'faster' || speedup?.standing === 'slower';
@@ -87,10 +88,10 @@ export function ratiosOf(
 }
 
 /**
- * From the first round with a ratio: before it there is nothing to see, which of a
- * slow model's few rounds would be most of the chart.
+ * From the first round with a ratio: the rounds before it are empty, and for a
+ * slow model would be most of the chart.
  *
- * @param maxTicks - The most ticks.
+ * @param maxTicks - The maximum number of ticks.
  */
 export function roundsAxis(
   shown: readonly Pick<ITimed, 'running'>[],
@@ -102,7 +103,7 @@ export function roundsAxis(
     return { range: [rounds - 1, rounds + 1], dtick: 1 };
   }
   const range: [number, number] = [first, rounds + (rounds - first) * 0.01];
-  // There is no half of a round.
+  // Rounds are whole numbers.
   return rounds - first <= maxTicks
     ? { range, dtick: 1 }
     : { range, nticks: maxTicks };
@@ -164,7 +165,7 @@ function rangeOf(shown: readonly ITimed[], rounds: number): [number, number] {
 }
 
 /**
- * Names at the lines' ends, moved apart where they would lie on each other.
+ * Names at the lines' ends, moved apart where they would overlap.
  */
 function labelsOf(
   shown: readonly ITimed[],

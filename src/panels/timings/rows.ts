@@ -7,47 +7,47 @@ import type {
 } from '../../protocol/types';
 
 /**
- * What was measured of a variant, wherever it was measured.
+ * The measurements of a variant, from the running measurement or the report.
  */
 export interface ITimed {
   readonly name: string;
   readonly isBaseline: boolean;
 
   /**
-   * In the order of the rounds, in µs a call.
+   * In the order of the rounds, in µs per call.
    */
   readonly samples: readonly number[];
 
   /**
-   * The round of the first one: a variant may have joined later.
+   * The round of the first sample: a variant may have joined later.
    */
   readonly first: number;
 
   /**
-   * Null until the first round is done.
+   * Null until the first round is complete.
    */
   readonly median: number | null;
   readonly interval: readonly [number, number] | null;
 
   /**
-   * Whether its samples are too few for an interval: it is all that was seen.
+   * Whether there are too few samples for an interval: then it is their range.
    */
   readonly few: boolean;
 
   /**
-   * The interval as all views show it; empty until there is one.
+   * The interval as shown in all views; empty until there is one.
    */
   readonly intervalText: string;
   readonly ratio: number | null;
   readonly ratioInterval: readonly [number, number] | null;
 
   /**
-   * The ratio as rounds came in, and after the last of them.
+   * The ratio after each round, and after the last of them.
    */
   readonly running: readonly RatioAtRound[];
 
   /**
-   * Over the baseline, as all views show it.
+   * The speedup over the baseline, as shown in all views.
    */
   readonly speedup: Speedup | null;
   readonly calls: number;
@@ -58,26 +58,26 @@ export interface ITimed {
   readonly deviceTime: number | null;
 
   /**
-   * Whether it is of the measurement that is shown: in the same rounds as the
+   * Whether it belongs to the shown measurement: it has the same rounds as the
    * others.
    */
   readonly isInTurns: boolean;
 
   /**
-   * What the report has: how its state was kept, with how many threads. Null
+   * The report's timing: how its state was kept, the number of threads. Null
    * until a build or a measurement has ended.
    */
   readonly timing: Timing | null;
 
   /**
-   * Which color it has; -1 for the baseline.
+   * The index of its color; -1 for the baseline.
    */
   readonly color: number;
 }
 
 /**
- * What there is to show: the measurement, completed by what the report has of
- * variants that it is not of.
+ * The rows to show: the measurement, and the variants that are only in the
+ * report.
  */
 export function rowsOf(
   measurement: Measurement | null,
@@ -155,7 +155,7 @@ export function rowsOf(
 }
 
 /**
- * The ratios after fewer rounds, and the one after all of them.
+ * The ratios after fewer rounds, and the one after all rounds.
  */
 function runningOf(
   timed: Pick<Timing, 'running' | 'ratio' | 'ratio_interval' | 'differs'>,

@@ -6,7 +6,7 @@ import type { ITimed } from './rows';
  */
 export interface IScale {
   /**
-   * What is shown, in µs.
+   * The shown range, in µs.
    */
   readonly low: number;
   readonly high: number;
@@ -14,26 +14,27 @@ export interface IScale {
   readonly unit: string;
 
   /**
-   * How many µs a unit has.
+   * The length of a unit, in µs.
    */
   readonly factor: number;
 }
 
 /**
- * Of the slowest samples so many are beyond the axis: a few that were disturbed
- * would leave no room for the others.
+ * The fraction of the slowest samples that lie beyond the axis: a few disturbed
+ * samples would compress all others.
  */
 const BEYOND_AXIS_SHARE = 0.04;
 
 /**
- * From so many times the shortest on, times are shown by their logarithms.
+ * If the longest time is at least this many times the shortest, the axis is
+ * logarithmic.
  */
 const LOG_FROM = 6;
 
 /**
- * The axis on which variants can be compared; null where there are no samples.
+ * An axis on which variants can be compared; null without samples.
  *
- * @param isLog - Whether it is logarithmic; null: where that shows more.
+ * @param isLog - Whether it is logarithmic; null: if that shows more.
  */
 export function scaleOf(
   rows: readonly { row: ITimed; sorted: readonly number[] }[],

@@ -10,12 +10,12 @@ import type { ITimed } from './rows';
 import { comparison } from '../../words/comparison';
 
 /**
- * Columns that a narrow view leaves out: how the latency was measured.
+ * Columns that a narrow view omits: how the latency was measured.
  */
 const SPARE_COLUMN = 'jp-mod-number jp-mod-spare';
 
 /**
- * What the plots show, in figures.
+ * The figures of the plots.
  */
 export function TimesTable(props: {
   rows: readonly ITimed[];
@@ -128,7 +128,7 @@ function Row(props: {
 }
 
 /**
- * The color that a variant has in the plots; gray is the baseline's.
+ * The color of a variant in the plots; gray for the baseline.
  */
 function Swatch({ color }: { color: number }): JSX.Element {
   const name = color < 0 ? 'baseline' : `series${color % 7}`;
@@ -141,8 +141,8 @@ function Swatch({ color }: { color: number }): JSX.Element {
 }
 
 /**
- * Under which conditions it was measured: how the state was kept, the device,
- * the threads. Variants of which the same is said share a line.
+ * The conditions of the measurement: how the state was kept, the device, the
+ * threads. Variants with the same conditions share a line.
  */
 function Conditions(props: {
   rows: readonly ITimed[];

@@ -5,8 +5,8 @@ import { Part } from '../common/study';
 import type { IViewContext } from '../views';
 
 /**
- * What each variant's time is bound by, and what usually helps. The one that all
- * views show comes first. Without anything to say there is no such part.
+ * What limits each variant's time, and what usually helps. The verdict that all
+ * views show comes first. Without any verdict, the section is omitted.
  */
 export function Verdicts(props: {
   variants: readonly VariantReport[];
@@ -114,7 +114,7 @@ function HelpItem(props: { help: Help; context: IViewContext }): JSX.Element {
 }
 
 /**
- * What it brought, where that was measured.
+ * The measured gain, if there is one.
  */
 function MeasuredGain(props: {
   help: Help;

@@ -24,7 +24,7 @@ export class TimingsView
   }
 
   showSection(name: string): void {
-    // An object of its own: the same section may be asked for again.
+    // A new object each time: the same section may be requested again.
     this._section = { name };
     this.update();
   }

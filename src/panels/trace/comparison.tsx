@@ -5,8 +5,8 @@ import type { IViewContext } from '../views';
 import { Difference } from './difference';
 
 /**
- * What differs from another trace, which the user may choose where there are
- * files to choose from.
+ * The differences from another trace, which the user can select where files are
+ * accessible.
  */
 export function Comparison(props: {
   difference: TraceDifference | null;

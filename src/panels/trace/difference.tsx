@@ -15,12 +15,12 @@ import { CompilationLink } from './link';
 import { TableHead } from '../common/tables/figures';
 
 /**
- * As many of each kind as are listed at once.
+ * The maximum number of items of each kind that are listed.
  */
 const MAX_ROWS = 50;
 
 /**
- * What differs between two traces, process by process.
+ * The differences between two traces, process by process.
  */
 export function Difference(props: {
   difference: TraceDifference;
@@ -128,8 +128,7 @@ function nameOf({ before, after }: ProcessDifference): string {
 type Id = (before: string, after: string) => JSX.Element;
 
 /**
- * A compilation's ids in both traces; that of the trace which is shown leads to
- * it.
+ * A compilation's ids in both traces; the id in the shown trace is a link.
  */
 function IdPair(props: {
   before: string;
@@ -248,7 +247,7 @@ function Times(props: {
 }
 
 /**
- * A heading and a list, where there is something to list.
+ * A heading and a list, unless the list is empty.
  */
 function Listing<T>(props: {
   title: string;
@@ -348,7 +347,7 @@ function Change(props: {
 }
 
 /**
- * What only the one has, and what only the other has.
+ * What only one of the traces has.
  */
 function Sides(props: {
   before: readonly string[];

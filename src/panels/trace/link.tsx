@@ -2,7 +2,7 @@ import * as React from 'react';
 import type { IViewContext, ViewTarget } from '../views';
 
 /**
- * A compilation by its id. A click shows it in all views.
+ * A compilation by its id. A click selects it in all views.
  */
 export function CompilationLink(props: {
   process: string;
@@ -10,7 +10,7 @@ export function CompilationLink(props: {
   context: IViewContext;
 
   /**
-   * The view to turn to.
+   * The view to open.
    */
   view?: ViewTarget;
   children?: React.ReactNode;
@@ -32,7 +32,7 @@ export function CompilationLink(props: {
 }
 
 /**
- * Show a compilation of a process in all views.
+ * Selects a compilation of a process in all views.
  */
 export function show(
   { model }: IViewContext,

@@ -17,7 +17,7 @@ import type { IViewContext } from '../views';
 import { show } from './link';
 
 /**
- * The list's height, in pixels, where it has many rows.
+ * The list's height with many rows, in pixels.
  */
 const MAX_HEIGHT = 420;
 
@@ -30,7 +30,7 @@ interface IRow {
   readonly id: string;
 
   /**
-   * The function and its file; `path` is the whole of it.
+   * The function and its file; `path` is the full path.
    */
   readonly place: string;
   readonly path: string;
@@ -66,7 +66,7 @@ function hasCacheOutcome({ caches }: IRow, answer: string): boolean {
 }
 
 /**
- * All compilations, sorted and filtered. One that is chosen is shown in all
+ * All compilations, sorted and filtered. The selected one is shown in all
  * views.
  */
 export function CompilationList(props: { context: IViewContext }): JSX.Element {

@@ -7,12 +7,12 @@ import { Prose } from '../common/prose';
 import { CompilationLink } from './link';
 
 /**
- * As many compilations as are named of a loss.
+ * The maximum number of compilations that are named for a loss.
  */
 const MAX_COMPILATIONS = 4;
 
 /**
- * What cost compile time and need not have, the longest first.
+ * Avoidable compile time, the longest first.
  *
  * @param props.isOfMany - Whether the trace has several processes.
  */

@@ -7,8 +7,8 @@ import { CompilationLink } from './link';
 import { TableHead } from '../common/tables/figures';
 
 /**
- * How the ranks of a run compare: the first to diverge, and how long each
- * compiled.
+ * The ranks of a run compared: the first to diverge, and the compile time of
+ * each.
  */
 export function RankComparisonPart(props: {
   ranks: RankComparison;

@@ -7,7 +7,7 @@ import { CompilationLink } from './link';
 import { formatCount } from '../../words/format';
 
 /**
- * What a search came to.
+ * The result of a search.
  */
 interface ISearchOutcome {
   readonly text: string;
@@ -16,7 +16,7 @@ interface ISearchOutcome {
 }
 
 /**
- * Finds a text in all that torch logged of all compilations.
+ * Searches everything that torch logged for all compilations.
  */
 export function Search(props: { context: IViewContext }): JSX.Element {
   const { context } = props;

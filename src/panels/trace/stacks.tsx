@@ -6,8 +6,8 @@ import { CompilationLink } from './link';
 import { formatCount } from '../../words/format';
 
 /**
- * Which calls led to which compilations: a tree for processes with the same
- * ones.
+ * Which calls led to which compilations: a tree for all processes with the same
+ * calls.
  */
 export function StackTrees(props: {
   trees: readonly Stacks[];

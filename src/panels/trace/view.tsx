@@ -12,14 +12,13 @@ import { Search } from './search';
 import { StackTrees } from './stacks';
 
 /**
- * For how long a job may log nothing before it may well have ended, in
- * milliseconds.
+ * If a job logs nothing for this long, in milliseconds, it may have ended.
  */
 const QUIET_MS = 3_600_000;
 
 /**
- * The Trace view: all compilations of a trace, what cost compile time and need
- * not have, how its ranks compare, and where a text stands.
+ * The Trace view: all compilations of a trace, avoidable compile time, a
+ * comparison of its ranks, and a search.
  */
 export class TraceView extends ReportView<TraceSummary | null> {
   constructor(context: IViewContext) {

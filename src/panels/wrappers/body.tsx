@@ -12,9 +12,9 @@ import { Totals } from './totals';
 import type { IGraph, IPair, IWrappers } from './types';
 
 /**
- * What the wrappers of a compilation do: by kind, and step by step.
+ * The work of a compilation's wrappers: by kind, and step by step.
  *
- * @param props.origin - The view, to tell its own selections apart.
+ * @param props.origin - The view, to recognize its own selections.
  */
 export function WrappersBody(props: {
   wrappers: IWrappers;
@@ -63,7 +63,7 @@ export function WrappersBody(props: {
       rows,
       context,
       origin,
-      // Of further graphs of a direction there is no text.
+      // Further graphs of a direction have no text.
       graph.number === 1 ? onLine : null
     ),
     rows
@@ -151,8 +151,8 @@ export function WrappersBody(props: {
 }
 
 /**
- * Which wrapper there is none of, and how to get it; empty if there are both. It is
- * that of the same settings, and for the same device.
+ * Which of the two wrappers is missing, and how to get it; empty if both exist.
+ * The missing one has the same settings, for the same device.
  */
 function missingText(
   { python, cpp }: IPair,
@@ -175,7 +175,7 @@ function missingText(
 }
 
 /**
- * Why steps have no times, and what measures them.
+ * Why steps have no times, and how to measure them.
  */
 function unmeasuredText(
   isLive: boolean,

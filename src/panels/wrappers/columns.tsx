@@ -16,10 +16,10 @@ import type { IGraph } from './types';
 type OnLine = (row: IRow, side: Steps['artifact'], step: Step) => void;
 
 /**
- * The columns of the table of steps. A narrow one has no bars.
+ * The columns of the table of steps. A narrow table has no bars.
  *
  * @param names - The variants' names.
- * @param onLine - Shows a step in the code view; null where it has no text.
+ * @param onLine - Shows a step in the Code view; null if it has no text.
  */
 export function columnsOf(
   graph: IGraph,
@@ -127,7 +127,7 @@ function kindOf({ python, cpp }: IRow): Step['kind'] {
 }
 
 /**
- * The line that a step comes from: in the notebook, where one of them is.
+ * The line that a step comes from: in the notebook, if one of them is.
  */
 function ownSource(
   { python, cpp }: IRow,

@@ -2,11 +2,12 @@ import { heaviestChain } from '../../code/regions/anchors';
 import type { Step } from '../../protocol/types';
 
 /**
- * A row: what the two wrappers do at one place. One of them may do nothing.
+ * A row: what the two wrappers do at the same place. One of them may do
+ * nothing.
  */
 export interface IRow {
   /**
-   * Tells the rows apart.
+   * Identifies the row.
    */
   readonly id: string;
   readonly python: Step | null;
@@ -14,9 +15,8 @@ export interface IRow {
 }
 
 /**
- * Put the steps of two wrappers side by side: those of the same key in one row,
- * both in their own order. Where the order differs, as many rows are paired as
- * can be without changing it.
+ * Pairs the steps of two wrappers by their keys, while both keep their own
+ * order. If the orders differ, as many steps as possible are paired.
  */
 export function stepRows(
   python: readonly Step[],

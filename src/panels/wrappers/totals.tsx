@@ -15,17 +15,17 @@ import { TABLES } from '../../words/tables';
 const SIDES: readonly Steps['artifact'][] = ['python', 'cpp'];
 
 /**
- * What is less than that share of the longest bar would be a line and no more.
+ * The minimum fraction of the longest bar that is drawn: anything less would be
+ * just a line.
  */
 const MIN_BAR_SHARE = 0.003;
 
 /**
- * How many steps of each kind either wrapper has, and what they cost: as bars on
- * one scale, and in figures.
+ * The number of steps of each kind in either wrapper, and their cost: as bars
+ * on one scale, and as figures.
  *
- * @param props.missing - What to say of a wrapper that there is none of; empty if
- * there are both.
- * @param props.unmeasured - What to say where no step was measured.
+ * @param props.missing - The text for a missing wrapper; empty if both exist.
+ * @param props.unmeasured - The text if no step was measured.
  */
 export function Totals(props: {
   graph: IGraph;

@@ -1,7 +1,7 @@
 import type { Steps } from '../../protocol/types';
 
 /**
- * The variants whose wrappers are set side by side; null where there is none.
+ * The variants whose wrappers are compared; null if there is none.
  */
 export interface IPair {
   readonly python: string | null;
@@ -13,7 +13,7 @@ export interface IPair {
  */
 export interface IGraph {
   /**
-   * Tells the graphs of a compilation apart.
+   * Identifies the graph within its compilation.
    */
   readonly name: string;
   readonly direction: Steps['direction'];
@@ -35,7 +35,7 @@ export interface IWrappers {
   readonly cpp: readonly Steps[];
 
   /**
-   * Why steps were not measured, and why a wrapper has none, by variant.
+   * Why steps were not measured, and why a wrapper is missing, by variant.
    */
   readonly reasons: readonly string[];
 }

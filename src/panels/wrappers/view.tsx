@@ -94,7 +94,7 @@ export class WrappersView extends ReportView<IWrappers> {
 }
 
 /**
- * A variant and the one whose wrapper is compared with its own.
+ * A variant, and the one whose wrapper is compared with its own.
  */
 function pairOf(variant: VariantSummary | undefined): IPair {
   if (!variant) {

@@ -4,22 +4,22 @@ import type { JobState } from '../../../protocol/types';
 import { formatElapsed } from '../../../words/format';
 
 /**
- * How often the time is looked at, in milliseconds.
+ * How often the elapsed time is updated, in milliseconds.
  */
 const TICK = 1000;
 
 /**
- * The words for the time of what no job does.
+ * The words for the elapsed time of an activity that is not a job.
  */
 const ELAPSED: JobState['time_words'] = [[1, '{elapsed}']];
 
 /**
- * How long something has been going on, and how long it usually does, in a job's
- * words. It is not read out: a screen reader would do so every second.
+ * How long something has been running, and how long it usually takes, in a
+ * job's words. It is not announced: a screen reader would do so every second.
  *
- * @param props.since - When it began (`Date.now()`); when this was first shown,
- * unless it is given.
- * @param props.words - Those of the job, if it is one.
+ * @param props.since - When it began (`Date.now()`); by default, when this was
+ * first shown.
+ * @param props.words - The job's words, if it is one.
  */
 export function Elapsed(props: {
   since?: number;
@@ -42,7 +42,7 @@ export function Elapsed(props: {
 }
 
 /**
- * The words for the time that has passed: the last that have begun.
+ * The words for the elapsed time: the last ones whose time has come.
  */
 export function formatTime(
   seconds: number,

@@ -7,8 +7,8 @@ import { whyNoCode } from '../../../words/jobs';
 import type { ViewState } from './frame';
 
 /**
- * The state of a view for which there is nothing to ask the kernel for; null
- * where there is.
+ * The state of a view for which there is nothing to request from the kernel;
+ * null if there is.
  *
  * @param isOfVariant - Whether the view shows a whole variant.
  */
@@ -57,8 +57,8 @@ export function whyNothing(
 }
 
 /**
- * What to pick where the shown compilation has nothing; undefined where there is
- * nothing else to pick.
+ * What to select if the shown compilation has nothing; undefined if there is
+ * nothing else to select.
  */
 export function pickRemedy(
   { report, variant }: ISubjectModel,
@@ -89,7 +89,8 @@ export function whyAllFailed(
 }
 
 /**
- * What gives a view that a build fills; undefined where nothing here can build.
+ * The action that fills a view which needs a build; undefined if nothing can be
+ * built here.
  */
 export function buildRemedy(
   { isLive, job, subject, report }: ISubjectModel,
@@ -107,8 +108,8 @@ export function buildRemedy(
 }
 
 /**
- * The state of a view of what Inductor alone gives, for a variant of another
- * backend; null for one of Inductor.
+ * The state of a view of Inductor's data for a variant of another backend; null
+ * for a variant of Inductor.
  */
 export function whyOnlyInductor(
   { report }: ISubjectModel,

@@ -13,17 +13,18 @@ export interface IEmpty {
   readonly why?: string;
 
   /**
-   * What gives it; a function where that changes while the view stays empty.
+   * The action that would fill it; a function if it changes while the view
+   * stays empty.
    */
   readonly remedy?: string | (() => string | undefined);
 
   /**
-   * Whether an empty view is a good sign.
+   * Whether an empty view is good news.
    */
   readonly isGood?: boolean;
 
   /**
-   * Where there is something.
+   * Where there is data instead.
    */
   readonly elsewhere?: React.ReactNode;
 }
@@ -37,7 +38,7 @@ export type ViewState<T> =
       readonly label: string;
 
       /**
-       * When it began (`Date.now()`); when it is first shown, unless given.
+       * When it began (`Date.now()`); by default, when it is first shown.
        */
       readonly since?: number;
     }
@@ -87,7 +88,7 @@ export function ViewFrame<T>(props: {
 }
 
 /**
- * There is nothing to show: why, and what to do.
+ * An empty view: why there is nothing to show, and what to do.
  */
 export function Empty(props: IEmpty): JSX.Element {
   const remedy =
@@ -114,7 +115,8 @@ export function Empty(props: IEmpty): JSX.Element {
 }
 
 /**
- * A value that torch did not give, in a table or a line: a dash that says why.
+ * A value that torch did not provide, in a table or a line: a dash with the
+ * reason.
  */
 export function AbsentValue(props: { why: string }): JSX.Element {
   return (

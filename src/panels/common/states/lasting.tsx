@@ -1,16 +1,16 @@
 import * as React from 'react';
 
 /**
- * How long something has to last before it is worth saying, in milliseconds.
+ * How long something must last before it is shown, in milliseconds.
  */
 export const WORTH_SAYING_MS = 200;
 
 /**
- * Says what is going on once it has lasted for a moment: what is over sooner, such as
- * a flip whose code is ready, would only flicker.
+ * Shows an activity once it has lasted for a moment: shorter ones, such as a
+ * flip whose code is ready, would only flicker.
  *
- * @param props.since - When it began (`Date.now()`); when this was first shown, unless
- * it is given.
+ * @param props.since - When it began (`Date.now()`); by default, when this was
+ * first shown.
  */
 export function Lasting(props: {
   since?: number;

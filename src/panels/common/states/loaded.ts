@@ -3,11 +3,12 @@ import { problemOf } from '../../../protocol/client';
 import type { ViewState } from './frame';
 
 /**
- * Something that a part of a view loads by itself, while it is there.
+ * Data that a part of a view loads by itself while it is displayed.
  *
- * @param load - Gets it; null: there is nothing to get yet.
- * @param key - Says what it is: another key, another load.
- * @param place - What it is of: what was got stays until another of the same is there.
+ * @param load - Fetches it; null: there is nothing to fetch yet.
+ * @param key - Identifies it: another key causes another load.
+ * @param place - What it belongs to: the loaded data is kept until other data
+ * for the same place arrives.
  */
 export function useLoaded<T>(
   load: (() => Promise<T>) | null,
@@ -40,7 +41,7 @@ export function useLoaded<T>(
     return () => {
       isCurrent = false;
     };
-    // `load` is a new function at each call; the key says what it loads.
+    // `load` is a new function at each call; the key identifies what it loads.
   }, [key, isOn]);
   const isShown =
     loaded?.key === key ||

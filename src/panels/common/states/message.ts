@@ -2,7 +2,8 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import type { Problem } from '../../../code/types';
 
 /**
- * A problem, or a plain statement, in the middle of an empty pane. All text is text, never markup.
+ * A problem, or a plain message, in the middle of an empty pane. Everything is
+ * text, never markup.
  */
 export function renderMessage(
   problem: Pick<Problem, 'what'> & Partial<Problem>,

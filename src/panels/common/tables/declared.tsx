@@ -19,12 +19,12 @@ interface IDeclared {
 }
 
 /**
- * What a table of figures adds to a declared head; false leaves the column out.
+ * Additions to a declared head of a table of figures; false omits the column.
  */
 type HeadChange = Partial<IHead> | false;
 
 /**
- * What a table of any length adds to a declared column; false leaves it out.
+ * Additions to a declared column of a table of any length; false omits it.
  */
 export type ColumnChange<T> =
   (Pick<IColumn<T>, 'width' | 'render'> & Partial<IColumn<T>>) | false;
@@ -40,8 +40,8 @@ function columnsOf<N extends TableName>(
 /**
  * The heads of a declared table, in its order.
  *
- * @param changes - What is different here: a column that is left out, a title
- * that depends on the report.
+ * @param changes - The differences here: an omitted column, or a title that
+ * depends on the report.
  */
 export function declaredHeads<N extends TableName>(
   table: N,
@@ -64,8 +64,8 @@ export function declaredHeads<N extends TableName>(
 /**
  * The cells of a row, in the order of the table's columns.
  *
- * @param props.cells - Whole cells, `<td>` or `<th>`; false where the column is
- * left out.
+ * @param props.cells - Whole cells, `<td>` or `<th>`; false for an omitted
+ * column.
  */
 export function DeclaredCells<N extends TableName>(props: {
   table: N;

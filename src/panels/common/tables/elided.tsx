@@ -1,11 +1,11 @@
 import * as React from 'react';
 
 /**
- * A name that is cut in its middle where there is no room for it: names of
- * kernels and of files differ at their ends.
+ * A name that is shortened in the middle to fit: names of kernels and of files
+ * differ at their ends.
  *
- * @param props.tail - How many characters at the end always stay.
- * @param props.title - What hovering shows, the whole name by default.
+ * @param props.tail - The number of characters at the end that are always kept.
+ * @param props.title - The tooltip, by default the whole name.
  */
 export function Elided(props: {
   text: string;
@@ -15,7 +15,7 @@ export function Elided(props: {
   const { text, tail = 10, title = text } = props;
   const head = Math.max(0, text.length - tail);
   return (
-    // Parts that are laid out apart would be read with a space between them.
+    // With separate layout, the parts would be read with a space between them.
     <span className="jp-Compilescope-elided" title={title} aria-label={text}>
       <span>{text.slice(0, head)}</span>
       <span>{text.slice(head)}</span>

@@ -2,11 +2,11 @@ import * as React from 'react';
 import { ScrollableTable } from '../study';
 
 /**
- * The head of a column of figures, or of words.
+ * The head of a column of figures or of words.
  */
 export interface IHead {
   /**
-   * None where the column is drawn: then `spoken` says what it is.
+   * None if the column is drawn: then `spoken` names it.
    */
   readonly label?: React.ReactNode;
   readonly spoken?: string;
@@ -15,14 +15,14 @@ export interface IHead {
   readonly className?: string;
 
   /**
-   * How many columns it stands over.
+   * The number of columns that it spans.
    */
   readonly span?: number;
 }
 
 /**
- * Heads of columns in their order: a text, more than that, or nothing where the
- * column is left out.
+ * The heads of columns in order: a text, a head, or nothing for an omitted
+ * column.
  */
 export type Heads = readonly (string | IHead | false)[];
 
@@ -61,12 +61,12 @@ export function TableHead(props: { heads: Heads }): JSX.Element {
 }
 
 /**
- * A table of figures with one row of heads, which may be wider than the view.
+ * A table of figures with one header row, which may be wider than the view.
  *
- * @param props.name - Sets its looks apart from other tables'.
- * @param props.caption - What a screen reader calls the table.
+ * @param props.name - Distinguishes its styles from those of other tables.
+ * @param props.caption - The accessible name of the table.
  * @param props.children - The rows.
- * @param props.foot - The rows below: sums.
+ * @param props.foot - The footer rows: sums.
  */
 export function Figures(props: {
   label: string;

@@ -2,7 +2,7 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import * as React from 'react';
 
 /**
- * The rows that can be seen of many, all of one height, walked by keys.
+ * The visible rows of many, all of equal height, navigated with the keyboard.
  */
 export interface IRows {
   /**
@@ -11,7 +11,7 @@ export interface IRows {
   readonly ref: React.RefObject<HTMLDivElement>;
 
   /**
-   * The rows to draw: their places, and how far from the top each stands.
+   * The rows to draw: their indices, and their distances from the top.
    */
   readonly visible: readonly { index: number; start: number }[];
 
@@ -21,21 +21,21 @@ export interface IRows {
   readonly height: number;
 
   /**
-   * Bring a row into sight.
+   * Scrolls a row into view.
    */
   readonly reveal: (index: number) => void;
 
   /**
-   * For the element that has the focus: moves the active row.
+   * For the focused element: moves the active row.
    *
-   * @returns Whether the key was one of these.
+   * @returns Whether the key was handled.
    */
   readonly onKey: (event: React.KeyboardEvent) => boolean;
 }
 
 /**
  * @param active - The row that the keys move; -1 for none.
- * @param headerHeight - What stands on top of the rows and does not scroll.
+ * @param headerHeight - The height of the header, which stays at the top.
  */
 export function useRows(options: {
   count: number;
@@ -52,8 +52,8 @@ export function useRows(options: {
     estimateSize: () => rowHeight,
     overscan: 8
   });
-  // The virtualizer learns only later of a height that has just changed, as of a table
-  // above what a selection opens.
+  // The virtualizer is notified only later of a changed height, such as that of a
+  // table above content that a selection opens.
   const reveal = (index: number) => {
     const node = ref.current;
     if (!node || index < 0 || index >= count) {
@@ -106,7 +106,7 @@ export function useRows(options: {
 }
 
 /**
- * The nearest element around another that scrolls it down.
+ * The nearest ancestor of an element that scrolls vertically.
  */
 function scrollerAround(node: HTMLElement): HTMLElement | null {
   const around = node.parentElement;
@@ -119,9 +119,10 @@ function scrollerAround(node: HTMLElement): HTMLElement | null {
 }
 
 /**
- * Scroll an element around a table until it shows a row, below the table's header.
+ * Scrolls the ancestor of a table until it shows a row, below the table's
+ * header.
  *
- * @param top - Where the row begins in the window.
+ * @param top - The top of the row in the window.
  */
 function revealInside(
   around: HTMLElement | null,
@@ -132,7 +133,7 @@ function revealInside(
     return;
   }
   const { top: edge } = around.getBoundingClientRect();
-  // Positions have fractions of pixels, which scrolling rounds.
+  // Positions may be fractions of pixels, which scrolling rounds.
   const above = Math.ceil(edge - (top - headerHeight));
   const below = Math.ceil(top + rowHeight - (edge + around.clientHeight));
   if (above > 0) {

@@ -2,8 +2,8 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 
 /**
- * The button below a list that shows only its first rows; nothing where it shows
- * all.
+ * The button below a list that shows only its first rows; nothing if all are
+ * shown.
  */
 export function ShowAll(props: {
   shown: number;

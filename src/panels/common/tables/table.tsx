@@ -17,37 +17,37 @@ export interface IColumn<T> {
   readonly width: string;
 
   /**
-   * The text of its cells, where it may be long: with it the column is as wide as
-   * the longest of them, as far as there is room, and what is left goes to columns
-   * without it.
+   * The text of its cells, if it may be long: the column is then as wide as the
+   * longest of them, if there is enough space, and the rest of the space goes
+   * to columns without it.
    */
   readonly text?: (row: T) => string;
   readonly isNumber?: boolean;
   readonly render: (row: T) => React.ReactNode;
 
   /**
-   * The order of its rows, if they can be sorted by it.
+   * The order of its rows, if it can be sorted.
    */
   readonly compare?: (a: T, b: T) => number;
 
   /**
-   * Whether the first click puts the largest on top. Numbers do.
+   * Whether the first click sorts in descending order, as numbers do.
    */
   readonly isDescendingFirst?: boolean;
 
   /**
-   * In a table that is narrower than this, in pixels, it is left out.
+   * If the table is narrower than this, in pixels, the column is omitted.
    */
   readonly from?: number;
 
   /**
-   * Whether a row has something in it; see `filled`.
+   * Whether a row has a value in it; see `filled`.
    */
   readonly hasValue?: (row: T) => boolean;
 }
 
 /**
- * The columns in which some row has something: none of dashes alone.
+ * The columns in which at least one row has a value.
  */
 export function filled<T>(
   columns: readonly IColumn<T>[],
@@ -57,7 +57,7 @@ export function filled<T>(
 }
 
 /**
- * The column that rows are sorted by; null for the order in which they came.
+ * The column by which rows are sorted; null for the original order.
  */
 export type Sort = { readonly column: string; readonly down: boolean } | null;
 
@@ -65,26 +65,26 @@ const ROW_HEIGHT = 24;
 const HEADER_HEIGHT = 26;
 
 /**
- * So many characters more than the text's own: fonts differ.
+ * Characters added to the length of the text, as fonts differ.
  */
 const EXTRA_CHARACTERS = 2;
 
 /**
- * A table of any length: only the rows in sight are drawn. Rows are walked by
- * the arrow keys, and chosen by Enter or a click.
+ * A table of any length: only the visible rows are drawn. Rows are navigated
+ * with the arrow keys, and selected with Enter or a click.
  */
 export function VirtualTable<T>(props: {
   label: string;
   columns: readonly IColumn<T>[];
 
   /**
-   * In their order: see `sorted`.
+   * In display order: see `sorted`.
    */
   rows: readonly T[];
 
   /**
-   * The rows that the columns' widths are for, where those that are shown change
-   * with a filter.
+   * The rows that determine the columns' widths, if a filter changes the shown
+   * rows.
    */
   all?: readonly T[];
   keyOf: (row: T) => string | number;
@@ -93,7 +93,7 @@ export function VirtualTable<T>(props: {
   trans: TranslationBundle;
 
   /**
-   * The key of the row that is chosen.
+   * The key of the selected row.
    */
   selected?: string | number | null;
   onSelect?: (row: T) => void;
@@ -109,13 +109,13 @@ export function VirtualTable<T>(props: {
   startsGroup?: (row: T, above: T) => boolean;
 
   /**
-   * When this changes, and is not null, the first row that is marked is brought
-   * into sight.
+   * When this changes, and is not null, the first marked row is scrolled into
+   * view.
    */
   revealKey?: object | null;
 
   /**
-   * Shown instead of rows, where there are none.
+   * Shown instead of rows if there are none.
    */
   none?: React.ReactNode;
 }): JSX.Element {
@@ -249,8 +249,8 @@ export function VirtualTable<T>(props: {
 }
 
 /**
- * How many characters the cells of each column have at most, by the column's id:
- * of those that are as wide as their text.
+ * The maximum number of characters in the cells of each column, by the column's
+ * id: for columns as wide as their text.
  */
 export function lengthsOf<T>(
   columns: readonly IColumn<T>[],
@@ -269,8 +269,9 @@ export function lengthsOf<T>(
 }
 
 /**
- * The tracks of a table's grid. A grid gives room to tracks with a greatest width
- * before it divides the rest among those of `fr`, of which it keeps one.
+ * The tracks of a table's grid. A grid allots space to tracks with a maximum
+ * width before it divides the rest among the `fr` tracks, of which at least one
+ * is kept.
  */
 export function tracksOf<T>(
   columns: readonly IColumn<T>[],
@@ -297,8 +298,8 @@ export function tracksOf<T>(
 }
 
 /**
- * Rows in the order that a table asks for; rows that compare equal stay as they
- * came.
+ * Rows in the order requested from the table; rows that compare equal keep
+ * their order.
  */
 export function sorted<T>(
   rows: readonly T[],
@@ -314,7 +315,7 @@ export function sorted<T>(
 }
 
 /**
- * Compares numbers that may be missing: what is missing counts as less.
+ * Compares numbers that may be missing; a missing one counts as less.
  */
 export function compareNumbers(a: number | null, b: number | null): number {
   return (a ?? -Infinity) === (b ?? -Infinity)
@@ -346,7 +347,8 @@ function Header<T>(props: {
           type="button"
           title={column.title ?? trans.__('Sort by %1', column.label)}
           onClick={() =>
-            // The second click turns the order round, the third gives it up.
+            // The second click reverses the order, the third restores the original
+            // one.
             onSort(
               !isSorted
                 ? { column: column.id, down }

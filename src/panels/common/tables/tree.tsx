@@ -5,13 +5,13 @@ import type { IColumn } from './table';
 import { useRows, useWidth } from './rows';
 
 /**
- * A row of a tree, as it is drawn: what is folded away has none.
+ * A row of a tree as drawn: nodes inside folded ones have none.
  */
 export interface ITreeItem<T> {
   readonly key: string;
 
   /**
-   * From 1.
+   * The depth, starting at 1.
    */
   readonly level: number;
 
@@ -21,7 +21,7 @@ export interface ITreeItem<T> {
   readonly isOpen: boolean | null;
 
   /**
-   * Its place among its siblings, from 1, and how many they are.
+   * Its position among its siblings, starting at 1, and their number.
    */
   readonly place: number;
   readonly siblings: number;
@@ -32,15 +32,17 @@ const ROW_HEIGHT = 24;
 const HEADER_HEIGHT = 26;
 
 /**
- * A tree of any size: only the rows in sight are drawn. The keys are those of
- * ARIA's tree: up, down, right into it, left out of it.
+ * A tree of any size: only the visible rows are drawn. The keys are those of
+ * ARIA's tree pattern: up and down, right to enter or unfold, left to leave or
+ * fold.
  */
 export function VirtualTree<T>(props: {
   label: string;
   items: readonly ITreeItem<T>[];
 
   /**
-   * The first is the tree itself; its width is what the others leave.
+   * The first column is the tree itself; it takes the width that the others
+   * leave.
    */
   columns: readonly IColumn<T>[];
   onToggle: (item: ITreeItem<T>, open: boolean) => void;
@@ -49,8 +51,8 @@ export function VirtualTree<T>(props: {
   isMarked?: (content: T) => boolean;
 
   /**
-   * When this changes, and is not null, the first row that is marked is brought
-   * into sight.
+   * When this changes, and is not null, the first marked row is scrolled into
+   * view.
    */
   revealKey?: object | null;
   none?: React.ReactNode;
@@ -216,7 +218,7 @@ export function VirtualTree<T>(props: {
 }
 
 /**
- * A mouse's way to fold; the keys have the arrows.
+ * Folds and unfolds with the mouse; the keyboard has the arrow keys.
  */
 function Twisty<T>(props: {
   item: ITreeItem<T>;
@@ -242,7 +244,7 @@ function Twisty<T>(props: {
 }
 
 /**
- * Deep rows stay readable where there is little room.
+ * Deep rows remain readable if space is limited.
  */
 function indent(level: number, width: number): number {
   const step = width > 0 && width < 500 ? 6 : 14;

@@ -7,27 +7,28 @@ import type { ColdSwitch } from '../../../protocol/types';
 import { isUnchanged, isMeasured } from './rows';
 
 /**
- * The height of a row, and of what is around them, in pixels.
+ * The height of a row, and of the margins, in pixels.
  */
 const ROW = 38;
 const MARGINS_HEIGHT = 76;
 
 /**
- * How wide a letter is, in pixels, and how much of the width names may take.
+ * The width of a letter, in pixels, and the share of the width that names may
+ * take.
  */
 const LETTER = 6.2;
 const NAMES = 0.4;
 
 /**
- * How high the chart of so many rows is.
+ * The height of a chart with a given number of rows.
  */
 export function coldHeight(count: number): number {
   return count * ROW + MARGINS_HEIGHT;
 }
 
 /**
- * The first call's time under each setting, cold and warm, and lines where it
- * is without.
+ * The first call's time under each setting, cold and warm, with lines for the
+ * times without it.
  */
 export function coldChartOf(
   rows: readonly ColdSwitch[],

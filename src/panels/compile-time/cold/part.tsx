@@ -16,7 +16,7 @@ import { isMeasured } from './rows';
 import { FirstBar } from '../../common/firstBar';
 
 /**
- * What torch's settings change in the first call: the study's button, a chart
+ * The effect of torch's settings on the first call: the study's button, a chart
  * and a table.
  */
 export function ColdPart(props: {
@@ -187,7 +187,8 @@ function Seconds(props: {
 }
 
 /**
- * How much more than without the setting; nothing where that is chance.
+ * The difference from the time without the setting; nothing if it is within
+ * noise.
  */
 function ExtraTime(props: {
   value: number | null;

@@ -1,12 +1,12 @@
 import type { ColdSwitch } from '../../../protocol/types';
 
 /**
- * What a row is of when it is of no setting, as the kernel names it.
+ * The names that the kernel gives to rows without a setting.
  */
 const UNCHANGED = 'as it is';
 
 /**
- * Whether a row is of the settings as they are: first, or once more.
+ * Whether a row is of the unchanged settings: the first time, or again.
  */
 export function isUnchanged(row: ColdSwitch): boolean {
   return row.switch === UNCHANGED;

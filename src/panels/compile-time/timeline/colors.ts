@@ -10,12 +10,12 @@ export function kindClass(kind: string): string {
 }
 
 /**
- * Reads the theme's colors from elements that have them, since a canvas knows
- * no variables.
+ * Reads the theme's colors from elements that have them, since a canvas has no
+ * CSS variables.
  */
 export class Palette {
   /**
-   * @param host - The element that the chart is in; gets hidden children.
+   * @param host - The element that contains the chart; gets hidden children.
    */
   constructor(host: HTMLElement) {
     this._host = host;
@@ -36,7 +36,7 @@ export class Palette {
   }
 
   /**
-   * The colors as they are now.
+   * The current colors.
    */
   read(): IPaint {
     const style = getComputedStyle(this._host);

@@ -2,25 +2,25 @@ import type { IWindow } from './viewport';
 import { pan, zoom } from './viewport';
 
 /**
- * How much closer a step of the keys, or 100 pixels of the wheel, brings.
+ * The zoom factor of one key press, or of 100 pixels of the wheel.
  */
 const STEP = 0.75;
 
 /**
- * How much of the window a key moves it by.
+ * The fraction of the window by which a key moves it.
  */
 const STRIDE = 0.2;
 
 /**
- * How far the pointer moves, in pixels, before a press is a drag.
+ * The distance in pixels that the pointer must move before a press is a drag.
  */
 export const DRAG_FROM = 4;
 
 /**
- * The window after a turn of the wheel; null if the turn means to scroll.
+ * The window after a turn of the wheel; null if the turn scrolls instead.
  *
- * @param x - Where the pointer is, as a part of the width.
- * @param width - Of the chart, in pixels.
+ * @param x - The position of the pointer, as a fraction of the width.
+ * @param width - The width of the chart, in pixels.
  */
 export function onWheel(
   event: Pick<
@@ -32,7 +32,7 @@ export function onWheel(
   width: number,
   total: number
 ): IWindow | null {
-  // Lines and pages, where a browser counts in those, in pixels.
+  // Browsers that count lines or pages: converted to pixels.
   const unit = [1, 16, 300][event.deltaMode] ?? 1;
   const length = window.end - window.start;
   if (event.ctrlKey || event.metaKey) {
@@ -47,9 +47,9 @@ export function onWheel(
 }
 
 /**
- * The window after a key; null if the key means something else.
+ * The window after a key press; null if the key has no such meaning.
  *
- * @param middle - The moment that zooming keeps in place, in µs.
+ * @param middle - The moment that stays in place when zooming, in µs.
  */
 export function onKey(
   key: string,

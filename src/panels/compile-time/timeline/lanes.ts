@@ -3,34 +3,34 @@ import type { IKernelPhases } from './loadPhases';
 import { earliest, layOut, type IFlame, type ISpan } from './spans';
 
 /**
- * Whether the caches were empty or filled; `recorded` where they were as code
- * that ran by itself met them.
+ * Whether the caches were empty or filled; `recorded` for code compiled by its
+ * own calls, with the caches as they were.
  */
 export type Run = 'cold' | 'warm' | 'recorded';
 
 /**
- * Where a compilation starts on the axis: when it started, or at 0 as all
- * others, to compare them.
+ * Where a compilation starts on the axis: at its start time, or at 0 like all
+ * others, for comparison.
  */
 export type Align = 'time' | 'start';
 
 /**
- * The phases of a compilation, or the steps of its kernels, in its place on the
- * axis.
+ * The phases of a compilation, or the steps of its kernels, at their place on
+ * the axis.
  */
 export interface ILane {
   readonly id: string;
   readonly of: 'phases' | 'kernels';
 
   /**
-   * later: another call of what was built in the cold run.
+   * later: another call of the code that the cold run built.
    */
   readonly run: Run | 'later';
   readonly flame: IFlame;
 }
 
 /**
- * What a waterfall shows: lanes one below the other on one axis.
+ * The lanes of a waterfall, one below the other on one axis.
  */
 export interface IWaterfall {
   readonly lanes: readonly ILane[];
@@ -50,10 +50,10 @@ export interface IPlace {
 }
 
 /**
- * Lay out compilations, each with its runs side by side, and with its kernels
- * below the cold one. Cold and warm each start at 0, on one scale.
+ * Lays out compilations, each with its runs next to each other, and with its
+ * kernels below the cold run. Cold and warm each start at 0, on one scale.
  *
- * @param kernels - Those of which it is not known whose they are come last.
+ * @param kernels - Kernels whose compilation is unknown come last.
  */
 export function waterfall(
   compilations: readonly Pick<Compilation, 'id' | 'phases' | 'warm_phases'>[],
@@ -88,7 +88,8 @@ export function waterfall(
 }
 
 /**
- * Whether two waterfalls have the same lanes: a place in one is the same in the other.
+ * Whether two waterfalls have the same lanes: an index means the same lane in
+ * both.
  */
 export function haveSameLanes(before: IWaterfall, now: IWaterfall): boolean {
   return (
@@ -119,7 +120,7 @@ function kernelLanes(
     ]);
 }
 
-/** A lane, unless there is nothing in it. */
+/** A lane, unless it would be empty. */
 function lane(
   id: string,
   of: ILane['of'],
@@ -131,15 +132,15 @@ function lane(
     return [];
   }
   const flame = layOut(phases, origin);
-  // The first step of a kernel may be one that the call does not wait for.
+  // The call does not necessarily wait for the first step of a kernel.
   return [
     { id, of, run, flame: of === 'kernels' ? { ...flame, main: 0 } : flame }
   ];
 }
 
 /**
- * Whether compilations are so far apart that on a common axis they would be
- * slivers.
+ * Whether compilations are so far apart that they would be slivers on a common
+ * axis.
  */
 export function areFarApart(
   compilations: readonly { readonly phases: readonly Phase[] }[]
@@ -159,7 +160,7 @@ export function areFarApart(
 }
 
 /**
- * The span at a place; undefined where there is none.
+ * The span at an index; undefined if there is none.
  */
 export function spanAt(
   { lanes }: IWaterfall,
@@ -174,8 +175,8 @@ export function spanAt(
 export type Step = 'parent' | 'child' | 'next' | 'previous' | 'first' | 'last';
 
 /**
- * The span that a step leads to; the same one where there is no further. From
- * the last outermost span of a lane the next one is the next lane's first.
+ * The span that a step leads to; the same span at the end. After the last
+ * outermost span of a lane comes the first span of the next lane.
  */
 export function walk(
   chart: IWaterfall,
@@ -220,7 +221,7 @@ export function walk(
 }
 
 /**
- * The spans that a span stands among, and its number among them, from 1.
+ * The siblings of a span, and its position among them, starting at 1.
  */
 export function rank(
   chart: IWaterfall,

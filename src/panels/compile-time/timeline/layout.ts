@@ -11,24 +11,25 @@ const HEADER_HEIGHT = 20;
 const GAP = 8;
 
 /**
- * How far beside a sliver, in pixels, the pointer still means it.
+ * The distance in pixels within which the pointer still hits a sliver.
  */
 const HIT_MARGIN = 3;
 
 /**
- * A lane with its place in the chart; heights are from the top of all lanes.
+ * A lane with its position in the chart; heights are measured from the top of
+ * all lanes.
  */
 export interface ILaneBox {
   readonly lane: number;
   readonly run: ILane['run'];
 
   /**
-   * Where its title is.
+   * The top of its title.
    */
   readonly top: number;
 
   /**
-   * Where its first row is.
+   * The top of its first row.
    */
   readonly rows: number;
   readonly bottom: number;
@@ -40,7 +41,7 @@ export interface ILaneBox {
 }
 
 /**
- * Where everything is, from top to bottom.
+ * All positions, from top to bottom.
  */
 export interface ILayout {
   readonly boxes: readonly ILaneBox[];
@@ -48,7 +49,7 @@ export interface ILayout {
 }
 
 /**
- * Put the lanes of a waterfall one below the other.
+ * Places the lanes of a waterfall one below the other.
  */
 export function layOutLanes({ lanes }: IWaterfall): ILayout {
   let y = 0;
@@ -68,8 +69,8 @@ export function layOutLanes({ lanes }: IWaterfall): ILayout {
 }
 
 /**
- * The spans of a row that reach into a window, as the places of the first and
- * behind the last.
+ * The spans of a row that overlap a window: the index of the first, and the
+ * index after the last.
  */
 export function spansInWindow(
   row: readonly number[],
@@ -85,11 +86,11 @@ export function spansInWindow(
 }
 
 /**
- * The span under a point; null where there is none.
+ * The span under a point; null if there is none.
  *
  * @param at - The moment, in µs.
- * @param y - From the top of all lanes, in pixels.
- * @param perPixel - How many µs a pixel is.
+ * @param y - The distance from the top of all lanes, in pixels.
+ * @param perPixel - The length of a pixel, in µs.
  */
 export function spanAtPoint(
   { lanes }: IWaterfall,
@@ -122,7 +123,7 @@ export function spanAtPoint(
   return best === null ? null : { lane: box.lane, span: best };
 }
 
-/** The first place for which a test holds that holds for all behind it. */
+/** The first index for which a test holds, if it holds for all after it. */
 function search(
   row: readonly number[],
   test: (index: number) => boolean

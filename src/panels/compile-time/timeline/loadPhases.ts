@@ -2,16 +2,16 @@ import type { KernelLoad, LoadSpan, Phase } from '../../../protocol/types';
 import { LOAD_STEPS } from '../../../protocol/types';
 
 /**
- * What can be seen of a kernel on the time line.
+ * The steps of a kernel that the timeline shows.
  */
 export type LoadStep = LoadSpan['step'];
 
 /**
- * The steps of a compilation's kernels as spans of a time line.
+ * The steps of a compilation's kernels as spans of a timeline.
  */
 export interface IKernelPhases {
   /**
-   * Empty where it is not known whose kernels they are.
+   * Empty if it is unknown to which compilation the kernels belong.
    */
   readonly compilation: string;
 
@@ -27,8 +27,8 @@ export interface IKernelPhases {
 }
 
 /**
- * What is known of kernels as spans, compilation by compilation. What is done
- * meanwhile is on a track of its own.
+ * The steps of kernels as spans, by compilation. Concurrent steps have a
+ * separate track.
  */
 export function kernelPhases(loads: readonly KernelLoad[]): IKernelPhases[] {
   const phasesOf = (compilation: string, isLater: boolean): Phase[] =>
@@ -44,7 +44,7 @@ export function kernelPhases(loads: readonly KernelLoad[]): IKernelPhases[] {
               kind: step,
               start_us,
               duration_us: us,
-              // Of a run, what is left without compiling, loading and tuning.
+              // The rest of a run, without compiling, loading and tuning.
               self_us:
                 (step === 'first_run'
                   ? first_run_us
@@ -64,7 +64,7 @@ export function kernelPhases(loads: readonly KernelLoad[]): IKernelPhases[] {
   }));
 }
 
-/** Nests what is compiled, loaded or tuned during a kernel's first run in that run. */
+/** Nests the compiling, loading and tuning that a kernel's first run includes in that run. */
 function nested(phases: readonly Phase[]): Phase[] {
   const run = phases.find(({ kind }) => kind === 'first_run');
   if (!run) {

@@ -16,7 +16,7 @@ interface IEntry {
 }
 
 /**
- * All phases in words: what the chart shows, as a table.
+ * All phases in words: the content of the chart as a table.
  */
 export function Outline(props: {
   chart: IWaterfall;

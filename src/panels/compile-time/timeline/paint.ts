@@ -5,24 +5,25 @@ import type { IWindow } from './viewport';
 import { tickLabel, ticks } from './viewport';
 
 /**
- * Bars thinner than this, in pixels, are drawn as this.
+ * The minimum width of a drawn bar, in pixels.
  */
 const MIN_BAR = 1;
 
 /**
- * The same of a kernel's step, which is short and alone: it has its edge's color.
+ * The minimum width for a kernel's step, which is short and isolated and has
+ * the color of its edge.
  */
 const MIN_STEP = 2;
 
 /**
- * Bars thinner than this have no text and no edge.
+ * Narrower bars have no text and no edge.
  */
 const LABEL_FROM = 26;
 const EDGE_FROM = 4;
 const PIXELS_PER_TICK = 90;
 
 /**
- * What the chart is painted with: all from the theme.
+ * The colors and fonts of the chart, all from the theme.
  */
 export interface IPaint {
   readonly text: string;
@@ -40,7 +41,7 @@ export interface IPaint {
 }
 
 /**
- * What is painted.
+ * The content of the chart.
  */
 export interface IScene {
   readonly chart: IWaterfall;
@@ -54,7 +55,7 @@ export interface IScene {
   readonly height: number;
 
   /**
-   * How far the lanes are scrolled, in pixels.
+   * The vertical scroll position of the lanes, in pixels.
    */
   readonly scroll: number;
   readonly selected: IPlace | null;
@@ -67,7 +68,7 @@ export interface IScene {
 }
 
 /**
- * Paint the part of a waterfall that is in sight.
+ * Paints the visible part of a waterfall.
  */
 export function paint(
   context: CanvasRenderingContext2D,
@@ -143,7 +144,7 @@ function paintLane(
       const span = spans[row[place]];
       const left = (span.start - window.start) * scale;
       const right = (span.start + span.duration - window.start) * scale;
-      // Of bars within one pixel the first is enough.
+      // Of several bars within one pixel, the first is enough.
       if (right < painted + thinnest / 2) {
         continue;
       }
@@ -189,7 +190,7 @@ function paintLabel(
   }
 }
 
-/** As much of a text as fits, with an ellipsis where it was cut. */
+/** The part of a text that fits, with an ellipsis if it is cut. */
 function fit(
   context: CanvasRenderingContext2D,
   text: string,

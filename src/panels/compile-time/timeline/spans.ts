@@ -2,12 +2,13 @@ import type { Phase } from '../../../protocol/types';
 import { kindOf } from '../kinds';
 
 /**
- * Ends that are closer than this, in µs, are the same: they were rounded.
+ * Ends closer than this, in µs, are treated as equal, because they were
+ * rounded.
  */
 const EPSILON = 0.01;
 
 /**
- * A phase with its place among the others.
+ * A phase with its position relative to the others.
  */
 export interface ISpan {
   readonly name: string;
@@ -22,35 +23,35 @@ export interface ISpan {
   readonly duration: number;
 
   /**
-   * What is left of the duration without the children on the same track, in
-   * µs; null in a file of an earlier version.
+   * The duration without the children on the same track, in µs; null in a file
+   * of an earlier version.
    */
   readonly self: number | null;
 
   /**
-   * How many phases are around it, on whatever track.
+   * The number of enclosing phases, on any track.
    */
   readonly level: number;
 
   /**
-   * The row of its lane that it is drawn in.
+   * The row of its lane in which it is drawn.
    */
   readonly row: number;
 
   /**
-   * The place of its band among the flame's bands.
+   * The index of its band among the flame chart's bands.
    */
   readonly band: number;
 
   /**
-   * Places in the list of spans; -1 is none.
+   * Indices in the list of spans; -1 is none.
    */
   readonly parent: number;
   readonly children: readonly number[];
 }
 
 /**
- * Neighboring rows of one track.
+ * Adjacent rows of one track.
  */
 export interface IBand {
   readonly track: number;
@@ -68,13 +69,13 @@ export interface IFlame {
   readonly spans: readonly ISpan[];
 
   /**
-   * How many rows they take.
+   * The number of rows.
    */
   readonly rows: number;
 
   /**
-   * Rows in which spans nest, in the order of the rows: one band for a track,
-   * more for one whose spans overlap.
+   * Rows in which spans nest, in display order: one band for a track, more if
+   * spans of the track overlap.
    */
   readonly bands: readonly IBand[];
 
@@ -95,19 +96,19 @@ interface IMutable extends ISpan {
   row: number;
   band: number;
   children: number[];
-  /** Depth on its own track, under the outermost phase of that track. */
+  /** The depth on its own track, below the outermost phase of that track. */
   depth: number;
-  /** The outermost phase of its track that it stands under. */
+  /** The outermost phase of its track that contains it. */
   top: number;
 }
 
 /**
- * Lay out trees of phases as a flame chart: a row for each depth, tracks one
- * below the other. Spans of one track that overlap without nesting get rows of
- * their own, so that nothing is hidden.
+ * Lays out trees of phases as a flame chart: a row for each depth, tracks one
+ * below the other. Spans of one track that overlap without nesting get separate
+ * rows, so that none is hidden.
  *
  * @param phases - The outermost phases.
- * @param origin - What counts as 0, in µs.
+ * @param origin - The zero of the axis, in µs.
  */
 export function layOut(phases: readonly Phase[], origin = 0): IFlame {
   const spans = flatten(phases, origin);
@@ -138,7 +139,7 @@ export function layOut(phases: readonly Phase[], origin = 0): IFlame {
 }
 
 /**
- * The earliest start, in µs; 0 where there is no phase.
+ * The earliest start, in µs; 0 without phases.
  */
 export function earliest(phases: readonly Phase[]): number {
   return phases.reduce(
@@ -149,7 +150,7 @@ export function earliest(phases: readonly Phase[]): number {
 
 function flatten(phases: readonly Phase[], origin: number): IMutable[] {
   const spans: IMutable[] = [];
-  // Not recursive: how deep phases nest is up to torch.
+  // Not recursive: the depth of the phases is up to torch.
   const open: { phase: Phase; parent: number }[] = [...byStart(phases)]
     .reverse()
     .map(phase => ({ phase, parent: -1 }));
@@ -161,7 +162,7 @@ function flatten(phases: readonly Phase[], origin: number): IMutable[] {
     let start = phase.start_us - origin;
     let end = start + Math.max(0, phase.duration_us);
     if (isInside) {
-      // Times are rounded: a child does not reach out of its parent.
+      // Times are rounded: a child must not extend beyond its parent.
       const last = around.start + around.duration;
       start = Math.min(Math.max(start, around.start), last);
       end = Math.min(Math.max(end, start), last);
@@ -190,7 +191,7 @@ function flatten(phases: readonly Phase[], origin: number): IMutable[] {
   return spans;
 }
 
-/** Give the spans of a track their rows, below the bands there are. */
+/** Assigns rows to the spans of a track, below the existing bands. */
 function stack(
   spans: readonly IMutable[],
   track: readonly IMutable[],

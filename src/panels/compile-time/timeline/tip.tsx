@@ -2,7 +2,8 @@ import * as React from 'react';
 import type { IFigures } from '../phrases';
 
 /**
- * As wide as a tip gets, in pixels; the style says the same.
+ * The maximum width of a tooltip, in pixels; the style sheet has the same
+ * value.
  */
 const WIDTH = 320;
 const TIP_OFFSET = 14;
@@ -14,7 +15,8 @@ export function Tip(props: {
   figures: IFigures;
 
   /**
-   * Where the pointer is in the chart, and how wide the chart is, in pixels.
+   * The position of the pointer in the chart, and the width of the chart, in
+   * pixels.
    */
   x: number;
   y: number;

@@ -7,16 +7,16 @@ export interface IWindow {
 }
 
 /**
- * The shortest time range that can be shown, in µs.
+ * The shortest visible range, in µs.
  */
 const MIN_RANGE_US = 1;
 
 /**
- * Zoom so that a moment stays where it is.
+ * Zooms so that a moment stays in place.
  *
- * @param factor - Below 1 is closer.
+ * @param factor - Below 1 zooms in.
  * @param at - The moment, in µs.
- * @param total - The whole length, in µs.
+ * @param total - The full length, in µs.
  */
 export function zoom(
   { start, end }: IWindow,
@@ -33,7 +33,7 @@ export function zoom(
 }
 
 /**
- * Move by some time, in µs; not beyond the ends.
+ * Moves by a given time, in µs, but not beyond the ends.
  */
 export function pan(
   { start, end }: IWindow,
@@ -44,10 +44,11 @@ export function pan(
 }
 
 /**
- * A window around a span, with some air; the same window if the span is in
- * sight and not too small to see.
+ * A window around a span, with a margin; the same window if the span is visible
+ * and not too small.
  *
- * @param smallest - The shortest that counts as visible, as part of the window.
+ * @param smallest - The smallest span that counts as visible, as a fraction of
+ * the window.
  */
 export function reveal(
   window: IWindow,
@@ -68,7 +69,7 @@ export function reveal(
 }
 
 /**
- * The window that a span fills, with some air.
+ * The window that a span fills, with a margin.
  */
 export function windowAround(
   start: number,
@@ -83,9 +84,9 @@ export function windowAround(
 }
 
 /**
- * Round moments to mark on the axis.
+ * Round moments for the ticks of the axis.
  *
- * @param maxTicks - At most how many.
+ * @param maxTicks - The maximum number of ticks.
  * @returns The moments and their distance, in µs.
  */
 export function ticks(
@@ -107,7 +108,7 @@ export function ticks(
 }
 
 /**
- * A moment as text, exact enough to tell it from its neighbors.
+ * A moment as text, precise enough to distinguish it from its neighbors.
  */
 export function tickLabel(at: number, step: number): string {
   const [unit, factor] =

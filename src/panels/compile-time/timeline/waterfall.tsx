@@ -14,7 +14,7 @@ import type { IWindow } from './viewport';
 import { windowAround, pan, reveal } from './viewport';
 
 /**
- * A span is made visible if it is smaller than this part of the window.
+ * A span smaller than this fraction of the window is zoomed to.
  */
 const MIN_VISIBLE_SHARE = 0.004;
 
@@ -28,10 +28,11 @@ const STEPS: Readonly<Record<string, Step>> = {
 };
 
 /**
- * Phases as bars on an axis of time: painted, since there are thousands.
+ * Phases as bars on a time axis: painted on a canvas, since there are
+ * thousands.
  *
- * To a screen reader it is a tree whose current item is described; the table
- * beside it holds the same.
+ * For screen readers it is a tree whose current item is described; the table
+ * beside it has the same content.
  */
 export function Chart(props: {
   chart: IWaterfall;
@@ -59,7 +60,7 @@ export function Chart(props: {
     [chart]
   );
 
-  /** The span at a point of the chart, as it is drawn now. */
+  /** The span at a point of the chart, as currently drawn. */
   const spanUnder = ({ x, y }: IPoint): IPlace | null => {
     const perPixel = (window.end - window.start) / width;
     const below = y - AXIS_HEIGHT + (scroller.current?.scrollTop ?? 0);
@@ -73,7 +74,7 @@ export function Chart(props: {
           perPixel
         );
   };
-  // Asked for again at every drawing: a zoom puts another span under a pointer
+  // Updated at every drawing: after a zoom, another span may be under a pointer
   // that rests.
   const hovered = pointer && spanUnder(pointer);
 
@@ -135,7 +136,7 @@ export function Chart(props: {
     return { x: event.clientX - box.left, y: event.clientY - box.top };
   };
 
-  // React listens to the wheel passively: the page would zoom along.
+  // React's wheel listeners are passive: the page would zoom as well.
   const wheel = React.useRef<(event: WheelEvent) => void>(() => undefined);
   wheel.current = event => {
     const { x } = pointOf(event);
@@ -168,7 +169,7 @@ export function Chart(props: {
         style={{ height: Math.min(layout.height + AXIS_HEIGHT + 2, 4000) }}
         onScroll={draw}
         onFocus={() => {
-          // A press chooses what is under the pointer, by itself.
+          // A press without a drag selects what is under the pointer.
           if (!place && !drag.current && chart.lanes.length) {
             props.onPlace({ lane: 0, span: 0 });
           }
@@ -226,7 +227,7 @@ export function Chart(props: {
           }
         }}
         onPointerLeave={() => {
-          // A button may be released outside; a drag goes on there.
+          // The button may be released outside the chart, where a drag continues.
           if (!drag.current?.on) {
             drag.current = null;
           }
@@ -286,7 +287,7 @@ function usePalette(
   return palette;
 }
 
-/** Calls in quick succession are one, in the next frame, with what is newest. */
+/** Merges calls in quick succession into one in the next frame, with the latest arguments. */
 function useFrame(draw: () => void): () => void {
   const latest = React.useRef(draw);
   latest.current = draw;

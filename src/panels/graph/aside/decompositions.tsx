@@ -7,13 +7,13 @@ import type { IGraphData } from '../types';
 import { stageTitle } from '../words';
 
 /**
- * At most so many nodes of a decomposition are named.
+ * The maximum number of nodes named for a decomposition.
  */
 const MAX_NODES = 24;
 
 /**
- * Which operator became which, and by what: a list beside the graph. A click
- * shows the nodes.
+ * Which operator became which, and through which decomposition: a list beside
+ * the graph. A click selects the nodes.
  */
 export function Decompositions(props: {
   context: IViewContext;

@@ -8,8 +8,7 @@ import { nodeFacts } from './facts';
 import { countNodes } from '../words';
 
 /**
- * What is known of the node or group that is looked at, to read and to walk on
- * from.
+ * The details of the current node or group, with links to related nodes.
  */
 export function Details(props: {
   context: IViewContext;

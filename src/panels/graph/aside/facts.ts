@@ -8,26 +8,26 @@ import { formatMicroseconds } from '../../../words/format';
 import { countNodes, stageTitle } from '../words';
 
 /**
- * Something to say about a node.
+ * A fact about a node.
  */
 export interface IFact {
   readonly label: string;
   readonly value: string;
 
   /**
-   * A line of the user's code that it is.
+   * The fact's line of the user's code.
    */
   readonly source?: SourceLine;
 
   /**
-   * Names of nodes that can be gone to.
+   * The names of nodes that it links to.
    */
   readonly nodes?: readonly string[];
 }
 
 /**
- * What is known of a node, the most telling first. What torch does not say is
- * left out.
+ * The facts about a node, the most informative first. Those that torch does not
+ * provide are omitted.
  */
 export function nodeFacts(
   prepared: IPrepared,
@@ -135,7 +135,7 @@ export function nodeFacts(
 }
 
 /**
- * Names of the other kernels that compute a node's value for themselves.
+ * The names of the other kernels that compute a node's value themselves.
  */
 function otherKernels({ fusions }: IPrepared, index: number): string[] {
   const ofNode = fusions.filter(fusion => fusion.nodes.includes(index));

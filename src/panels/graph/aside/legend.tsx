@@ -12,12 +12,13 @@ import { formatCount } from '../../../words/format';
 const INITIAL_ROWS = 12;
 
 /**
- * In a narrower pane the legend would cover the graph: it begins folded.
+ * In a narrower pane, where the legend would cover the graph, it is folded
+ * initially.
  */
 const NARROW = 760;
 
 /**
- * What colors and bars mean, and what could not be drawn.
+ * The meaning of colors and bars, and what could not be drawn.
  */
 export function Legend(props: {
   coloring: IColoring;
@@ -25,13 +26,13 @@ export function Legend(props: {
   context: IViewContext;
 
   /**
-   * Why it is not what was asked for; empty if it is.
+   * Why the coloring differs from the requested one; empty if it does not.
    */
   instead: string;
 }): JSX.Element {
   const { coloring, prepared, context } = props;
   const { trans } = context;
-  // Null until the user says.
+  // Null until the user folds or unfolds it.
   const [chosen, setChosen] = React.useState<boolean | null>(null);
   const [isNarrow, setNarrow] = React.useState(false);
   const isOpen = chosen ?? !isNarrow;
@@ -43,7 +44,7 @@ export function Legend(props: {
     if (!pane) {
       return;
     }
-    // A hidden one has no width.
+    // A hidden element has no width.
     const measure = () =>
       pane.clientWidth > 0 && setNarrow(pane.clientWidth < NARROW);
     measure();
@@ -144,7 +145,7 @@ function whyNone({
 }
 
 /**
- * The nodes that nothing comes from any more.
+ * The removed nodes: nothing in this stage comes from them.
  */
 function RemovedNodes(props: {
   prepared: IPrepared;

@@ -7,8 +7,8 @@ import { useRows } from '../../common';
 import { describe } from '../drawing/tooltip';
 
 /**
- * The graph as a tree of texts, which a screen reader can read: groups and
- * nodes in the order of execution. What is open in the drawing is open here.
+ * The graph as a tree of texts for screen readers: groups and nodes in the
+ * order of execution. Groups that are open in the drawing are open here.
  */
 export function Outline(props: {
   prepared: IPrepared;
@@ -154,14 +154,14 @@ export interface IOutlineRow {
   readonly depth: number;
 
   /**
-   * Which it is in its group, from 1, and of how many.
+   * Its position in its group, starting at 1, and the size of the group.
    */
   readonly place: number;
   readonly size: number;
 }
 
 /**
- * The lines of the outline, with what open groups hold.
+ * The lines of the outline, with the content of open groups.
  */
 function outlineRows(
   { graph, grouping }: IPrepared,

@@ -7,7 +7,7 @@ import type { IGraphData } from '../types';
 import { stageTitle } from '../words';
 
 /**
- * The program that compiles one stage's graph alone, beside the graph.
+ * The program that compiles only one stage's graph, beside the graph.
  */
 export function StageProgram(props: {
   context: IViewContext;

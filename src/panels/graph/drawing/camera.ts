@@ -6,12 +6,12 @@ const MAX_SCALE = 4;
 const MARGIN = 24;
 
 /**
- * From this scale on, names can be read.
+ * From this scale on, names are legible.
  */
 const READABLE_SCALE = 0.42;
 
 /**
- * What part of a layout is on the screen.
+ * The part of a layout that is on the screen.
  */
 export class Camera implements IViewport {
   x = 0;
@@ -24,7 +24,7 @@ export class Camera implements IViewport {
   }
 
   /**
-   * Move with the layout.
+   * Moves with the layout.
    */
   shift(dx: number, dy: number): void {
     this.x += dx;
@@ -32,7 +32,7 @@ export class Camera implements IViewport {
   }
 
   /**
-   * Zoom so that a point of the screen stays.
+   * Zooms so that a point of the screen stays in place.
    */
   zoom(factor: number, x: number, y: number): void {
     const scale = Math.max(MIN_SCALE, Math.min(MAX_SCALE, this.scale * factor));
@@ -84,7 +84,7 @@ export class Camera implements IViewport {
   }
 
   /**
-   * Move left until the left edge cuts none of some boxes.
+   * Moves left until the left edge cuts none of the given boxes.
    */
   startBefore(boxes: readonly IBox[]): void {
     const cut = boxes.filter(
@@ -96,17 +96,17 @@ export class Camera implements IViewport {
   }
 
   /**
-   * Whether a box and a margin can be on the screen as a whole, and be read.
+   * Whether a box with a margin fits on the screen at a legible scale.
    */
   holds(box: IBox, width: number, height: number): boolean {
     return scaleToFit(box, width, height) >= READABLE_SCALE;
   }
 
   /**
-   * Bring all of a box into sight, with a margin. What is in sight stays put, and
-   * what can be read keeps its scale as far as it fits.
+   * Scrolls all of a box into view, with a margin. What is visible stays in
+   * place, and what is legible keeps its scale as far as it fits.
    *
-   * @returns Whether it was not.
+   * @returns Whether the camera changed.
    */
   frame(box: IBox, width: number, height: number): boolean {
     const margin = MARGIN / this.scale;
@@ -125,9 +125,9 @@ export class Camera implements IViewport {
   }
 
   /**
-   * Bring a box into sight, and so near that it can be read.
+   * Scrolls a box into view, close enough to be legible.
    *
-   * @returns Whether it was not.
+   * @returns Whether the camera changed.
    */
   reveal(box: IBox, width: number, height: number): boolean {
     const isIn =
@@ -139,7 +139,7 @@ export class Camera implements IViewport {
       return false;
     }
     this.scale = Math.max(this.scale, 0.7);
-    // Of one that is larger than the screen, the beginning.
+    // If the box is larger than the screen, its beginning.
     const tall = Math.min(box.height, (height * 0.7) / this.scale);
     this.center(box.x + box.width / 2, box.y + tall / 2, width, height);
     return true;
@@ -147,7 +147,7 @@ export class Camera implements IViewport {
 }
 
 /**
- * The scale at which all of something and a margin fill the screen.
+ * The scale at which a box with a margin fills the screen.
  */
 function scaleToFit(
   size: { width: number; height: number },

@@ -9,13 +9,13 @@ import { NO_MARKS, NO_TRACE, paintOverlay, traceEdges } from './overlay';
 import type { IPicture } from '../../../graph/paint/picture';
 
 /**
- * Milliseconds of a frame for new tiles.
+ * The time in a frame for new tiles, in milliseconds.
  */
 const BUDGET = 7;
 
 /**
- * The graph on the screen: a canvas that is panned, zoomed and pointed at.
- * Knows nothing of the report.
+ * The graph on the screen: a canvas with panning, zooming and pointer events.
+ * Independent of the report.
  */
 export class GraphCanvas {
   constructor(
@@ -53,7 +53,7 @@ export class GraphCanvas {
   readonly camera = new Camera();
 
   /**
-   * Times of the last frames, in milliseconds: what a benchmark reads.
+   * The times of the last frames, in milliseconds, for a benchmark.
    */
   readonly frames: number[] = [];
 
@@ -62,9 +62,9 @@ export class GraphCanvas {
   }
 
   /**
-   * Show a picture.
+   * Shows a picture.
    *
-   * @param keep - An item that stays where it is on the screen.
+   * @param keep - An item that stays in place on the screen.
    */
   setPicture(picture: IPicture | null, keep: number | null = null): void {
     const was = keep !== null ? this._picture?.scene.box(keep) : null;
@@ -104,7 +104,7 @@ export class GraphCanvas {
   }
 
   /**
-   * Zoom about a point of the canvas; its middle if none is given.
+   * Zooms about a point of the canvas; by default about its middle.
    */
   zoom(
     factor: number,
@@ -118,7 +118,7 @@ export class GraphCanvas {
   }
 
   /**
-   * Show all of it.
+   * Shows the whole graph.
    */
   fit(): void {
     const layout = this._picture?.scene.layout;
@@ -135,7 +135,7 @@ export class GraphCanvas {
   }
 
   /**
-   * Show its beginning, large enough to be read.
+   * Shows its beginning at a legible scale.
    */
   home(): void {
     const scene = this._picture?.scene;
@@ -162,7 +162,8 @@ export class GraphCanvas {
   }
 
   /**
-   * Bring items into sight: all of them if they can be read so, or else the first.
+   * Scrolls items into view: all of them if they are legible then, otherwise
+   * the first.
    */
   reveal(...items: number[]): void {
     const { scene } = this._picture ?? {};
@@ -188,7 +189,7 @@ export class GraphCanvas {
   }
 
   /**
-   * Draw with the next frame.
+   * Draws in the next frame.
    */
   redraw(): void {
     if (this._frame === 0) {
@@ -270,13 +271,13 @@ export class GraphCanvas {
       }
       later?.();
     }
-    // At once: a canvas that is resized is empty.
+    // Immediately, because a resized canvas is empty.
     this._draw();
   }
 
   /**
-   * Note how the camera was placed: it is placed so again in another width, until
-   * it is moved.
+   * Records how the camera was placed: it is placed in the same way for another
+   * width, until it is moved.
    */
   private _settle(again: () => void): void {
     this._settled = { width: this._width, again };
@@ -323,7 +324,7 @@ export class GraphCanvas {
         this._options.onToggle(item);
         return;
       }
-      // The inside of an open group is as good as beside it.
+      // A point inside an open group counts as background.
       if (scene.isOpen(item) && at.y > box.y + 26) {
         this._options.onSelect(null);
         return;
@@ -346,7 +347,7 @@ export class GraphCanvas {
   private _settled: { width: number; again: () => void } | null = null;
 
   /**
-   * What waits until there is a place to draw: a hidden view has none.
+   * What is delayed until there is space to draw: a hidden view has none.
    */
   private _later: (() => void) | null = null;
 }
@@ -356,20 +357,21 @@ export class GraphCanvas {
  */
 export namespace GraphCanvas {
   /**
-   * What the canvas tells. Items are numbered as in a layout.
+   * The events of the canvas. Items are numbered as in a layout.
    */
   export interface IOptions {
     onSelect: (item: number | null) => void;
     onToggle: (item: number) => void;
 
     /**
-     * The pointer is at an item, or at none; with its place on the canvas.
+     * The pointer is over an item, or over none; with its position on the
+     * canvas.
      */
     onHover: (item: number | null, x: number, y: number) => void;
     onScale: (scale: number) => void;
 
     /**
-     * Whether all is in sight at first, however small.
+     * Whether the whole graph is visible initially, however small.
      */
     isFitted: boolean;
   }

@@ -31,8 +31,8 @@ const KEYS: Record<string, Direction> = {
 };
 
 /**
- * A stage that is there: the drawing, its legend, its outline, and what is known
- * of the node that is looked at.
+ * A loaded stage: the drawing, its legend, its outline, and the details of the
+ * current node.
  */
 export function Drawing(props: {
   context: IViewContext;
@@ -71,7 +71,7 @@ export function Drawing(props: {
   );
   const { scene, open } = layout;
   const tick = useThemeTick();
-  // A stage that cannot be colored in this mode is colored by kind.
+  // A stage that does not support this mode is colored by kind.
   const missing = whyNot(settings.mode, data, stage, trans);
   const mode = missing ? 'kind' : settings.mode;
   const coloring = React.useMemo(
@@ -129,7 +129,7 @@ export function Drawing(props: {
     }
   }, [picture]);
 
-  // What is selected elsewhere is looked at here.
+  // What is selected elsewhere becomes the current node here.
   const { selection, linked } = model;
   const lit = React.useMemo(
     () => litNodes(selection, linked, prepared),
@@ -159,7 +159,7 @@ export function Drawing(props: {
   }, [focus, isFocused, lit, hits, hit, scene]);
 
   /**
-   * Bring into sight what is marked, from `first` on.
+   * Scrolls what is marked into view, from `first` on.
    */
   function revealMarked(first: number | null): void {
     const nodes = [...lit].sort((a, b) => a - b);
@@ -196,7 +196,7 @@ export function Drawing(props: {
   }
 
   /**
-   * Go to a node, also one in closed groups.
+   * Goes to a node, even inside closed groups.
    */
   function go(node: number): void {
     const hidden = groupsAround(grouping, node)

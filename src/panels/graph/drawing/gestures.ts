@@ -10,16 +10,17 @@ export interface IGestures {
 }
 
 /**
- * So far a pointer may stray and still click.
+ * The distance in pixels within which a press still counts as a click.
  */
 const CLICK_TOLERANCE = 4;
 
 /**
- * Follow mouse, wheel, fingers and pen on an element.
+ * Handles mouse, wheel, touch and pen on an element.
  *
- * One pointer pans, two pinch, the wheel zooms; with Shift, or sideways, it pans.
+ * One pointer pans, two pinch; the wheel zooms, or pans with Shift or when
+ * turned sideways.
  *
- * @returns Stops it.
+ * @returns Removes the handlers.
  */
 export function followPointer(
   element: HTMLElement,
@@ -83,14 +84,15 @@ export function followPointer(
   const onWheel = (event: WheelEvent) => {
     event.preventDefault();
     const { x, y } = place(event);
-    // Lines, pages and pixels.
+    // Deltas in lines, pages and pixels.
     const unit = [1, 16, 400][event.deltaMode] ?? 1;
     if (event.shiftKey) {
       gestures.onPan(-(event.deltaX || event.deltaY) * unit, 0);
     } else if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
       gestures.onPan(-event.deltaX * unit, -event.deltaY * unit);
     } else {
-      // A pinch on a touch pad comes as a wheel with Ctrl, in small steps.
+      // Browsers report a pinch on a touchpad as wheel events with Ctrl, in small
+      // steps.
       const speed = event.ctrlKey ? 0.01 : 0.0016;
       const step = Math.max(-240, Math.min(240, event.deltaY * unit));
       gestures.onZoom(Math.exp(-step * speed), x, y);

@@ -7,8 +7,8 @@ const WIDTH = 132;
 const HEIGHT = 180;
 
 /**
- * The whole graph, small, with the part that is on the screen. Not there while
- * all of it is.
+ * The whole graph in small, with the visible part marked. Hidden while the
+ * whole graph is visible.
  */
 export class Minimap {
   constructor(parent: HTMLElement, onGo: (x: number, y: number) => void) {

@@ -3,26 +3,26 @@ import type { Scene } from '../../../graph/paint/scene';
 import type { IPicture } from '../../../graph/paint/picture';
 
 /**
- * What stands out in a picture.
+ * The highlights of a picture.
  */
 export interface IMarks {
   /**
-   * The item that the keyboard is at.
+   * The item that has the keyboard focus.
    */
   readonly focus: number | null;
 
   /**
-   * Whether the graph has the keyboard.
+   * Whether the graph has the keyboard focus.
    */
   readonly isFocused: boolean;
 
   /**
-   * Nodes that belong to what is selected.
+   * Nodes that belong to the selection.
    */
   readonly lit: ReadonlySet<number>;
 
   /**
-   * Nodes that a search found, and the one that it is at.
+   * The results of a search, and the current one.
    */
   readonly hits: readonly number[];
   readonly hit: number | null;
@@ -37,7 +37,7 @@ export const NO_MARKS: IMarks = {
 };
 
 /**
- * Paint what stands out, over the picture.
+ * Paints the highlights over the picture.
  */
 export function paintOverlay(
   pen: IPen,
@@ -87,17 +87,17 @@ export function paintOverlay(
 }
 
 /**
- * The edges of the node that is looked at.
+ * The edges of the current node.
  */
 export interface ITrace {
   /**
-   * Pairs: where points begin and end in those of the layout.
+   * Pairs: where each edge's points begin and end in the layout.
    */
   readonly ranges: readonly number[];
 
   /**
-   * Edges that the layout leaves out since they are too long, as points of their
-   * own, and their ranges.
+   * Edges that are too long for the layout, with separate points and their
+   * ranges.
    */
   readonly direct: readonly number[];
   readonly pairs: readonly number[];
@@ -106,7 +106,7 @@ export interface ITrace {
 export const NO_TRACE: ITrace = { ranges: [], direct: [], pairs: [] };
 
 /**
- * Find the edges to and from a node.
+ * Finds the edges to and from a node.
  */
 export function traceEdges(scene: Scene, focus: number | null): ITrace {
   if (focus === null || focus >= scene.nodeCount) {

@@ -8,7 +8,7 @@ import { nodeFacts } from '../aside/facts';
 import { countNodes, swatchTitle } from '../words';
 
 /**
- * What is known of the item under the pointer.
+ * The details of the item under the pointer.
  */
 export function Tooltip(props: {
   prepared: IPrepared;
@@ -101,7 +101,7 @@ function GroupTip(props: {
 }
 
 /**
- * The nodes in a group, also in groups in it.
+ * The nodes in a group, including those in nested groups.
  */
 function allNodes({ grouping }: IPrepared, group: number): number[] {
   const { nodes, groups } = grouping.groups[group];

@@ -13,7 +13,7 @@ import type { IViewContext } from '../../views';
 import { documentationOf } from './link';
 
 /**
- * One graph break: why, where, what stands before and after it, what to do.
+ * One graph break: why, where, the code before and after it, and what to do.
  */
 export function BreakCard(props: {
   graphBreak: DistinctBreak;
@@ -21,7 +21,7 @@ export function BreakCard(props: {
   view: object;
 
   /**
-   * Opens the graph of a compilation; null for one that has none.
+   * Opens the graph of a compilation; null if it has none.
    */
   graphOf: (id: string) => (() => void) | null;
 }): JSX.Element {
@@ -38,7 +38,7 @@ export function BreakCard(props: {
     code
   } = graphBreak;
   const { trans } = context;
-  // A file of an earlier version has torch's hints alone.
+  // A file of an earlier version has only torch's hints.
   const advice = graphBreak.advice.length ? graphBreak.advice : cause.hints;
   const title = React.useId();
   const { where } = cause;

@@ -1,6 +1,6 @@
 /**
- * The address of torch's page about a graph break, if it is safe to open: a foreign
- * report may contain any text.
+ * The address of torch's page about a graph break, if it is safe to open: a
+ * report from others may contain any text.
  */
 export function documentationOf(link: string): string | null {
   try {

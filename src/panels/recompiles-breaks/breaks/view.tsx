@@ -9,12 +9,12 @@ import { eventCountsOf } from '../../../words/eventCounts';
 import { watchedElsewhere } from '../watchedElsewhere';
 
 /**
- * So many breaks are shown at once.
+ * The number of breaks shown initially.
  */
 const MAX_CARDS = 50;
 
 /**
- * Where Dynamo ended a graph before the function did, and why.
+ * Where Dynamo ended a graph before the end of the function, and why.
  */
 export class BreaksView extends ReportView<VariantReport> {
   constructor(context: IViewContext) {
@@ -31,7 +31,7 @@ export class BreaksView extends ReportView<VariantReport> {
   }
 
   /**
-   * The selected one, or the cell's own, where that has more graph breaks.
+   * The selected variant, or that of the cell if it has more graph breaks.
    */
   protected override get variant(): string {
     return eventCountsOf(this.model).breaks?.of || super.variant;
@@ -151,7 +151,7 @@ export class BreaksView extends ReportView<VariantReport> {
   private _isWhole = false;
 
   /**
-   * Whether the watch had seen graph breaks when the verdict was given.
+   * Whether the watch had seen graph breaks at the time of the verdict.
    */
   private _isSeenElsewhere = false;
 }

@@ -15,7 +15,7 @@ import { Failures } from './failures';
 import { reasonOf } from './frames';
 
 /**
- * Why a frame was compiled again, what it cost, and what to change.
+ * Why a frame was compiled again, what that cost, and what to change.
  */
 export function RecompileCard(props: {
   compilation: Compilation;
@@ -126,7 +126,7 @@ export function RecompileCard(props: {
 }
 
 /**
- * How near torch's limit the frame is.
+ * How close the frame is to torch's limit.
  */
 function Limit(props: {
   compilation: Compilation;

@@ -7,7 +7,8 @@ import type { IViewContext } from '../../views';
 import { TextDiff } from './diff';
 
 /**
- * What two compilations of a frame are compared in, the first that both have.
+ * The texts of a frame's compilations that can be compared; the first that both
+ * have is used.
  */
 const FIRST = ['graph.post_grad', 'graph.dynamo', 'python', 'cpp'];
 

@@ -23,7 +23,7 @@ export function TextDiff(props: {
   right: ArtifactResult;
 
   /**
-   * What each is called.
+   * The titles of the two texts.
    */
   names: readonly [string, string];
   context: IViewContext;
@@ -37,7 +37,7 @@ export function TextDiff(props: {
   React.useEffect(() => {
     let isCurrent = true;
     const set = (extension: Extension) => isCurrent && setSyntax(extension);
-    // Without its syntax a text is still a text.
+    // The text is useful even without syntax highlighting.
     new Languages(context.languages).get(language).then(set, () => set([]));
     return () => {
       isCurrent = false;
@@ -45,7 +45,7 @@ export function TextDiff(props: {
   }, [language]);
   const wrap = width > 0 && width < NARROW;
   const [changes, setChanges] = React.useState<number | null>(null);
-  // As long as React has the host in the page: a widget is taken out of it.
+  // Only while React has the host in the page: then the widget is detached.
   React.useLayoutEffect(() => {
     if (!syntax) {
       return;

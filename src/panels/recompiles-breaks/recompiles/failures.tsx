@@ -5,8 +5,8 @@ import type { IViewContext } from '../../views';
 import { TableHead } from '../../common/tables/figures';
 
 /**
- * What failed, old and new value side by side. Of guards whose compilations the
- * report does not have, the text is shown.
+ * What failed, old and new value side by side. For guards whose compilations
+ * are not in the report, the text is shown.
  */
 export function Failures(props: {
   causes: readonly RecompileCause[];
@@ -14,7 +14,7 @@ export function Failures(props: {
   view: object;
 
   /**
-   * Shows a guard among its compilation's.
+   * Shows a guard among those of its compilation.
    */
   onGuards: (compilation: string) => void;
 }): JSX.Element {

@@ -1,11 +1,11 @@
 import type { Compilation, SourceLine } from '../../../protocol/types';
 
 /**
- * All compilations of one frame, in the order of time.
+ * All compilations of one frame, in chronological order.
  */
 export interface IFrame {
   /**
-   * What the compile ids of a frame have in common: `0` of `0/0` and `0/1`.
+   * The common part of a frame's compile ids: `0` of `0/0` and `0/1`.
    */
   readonly key: string;
   readonly where: SourceLine | null;
@@ -13,15 +13,15 @@ export interface IFrame {
   readonly recompiles: number;
 
   /**
-   * What all compilations took, and all but the first, in seconds; null if torch
-   * did not say.
+   * The time of all compilations, and of all but the first, in seconds; null if
+   * torch logged none.
    */
   readonly cost: number | null;
   readonly recompileCost: number | null;
 }
 
 /**
- * The frame that a compile id belongs to.
+ * The frame of a compile id.
  */
 export function frameOf(id: string): string {
   const slash = id.lastIndexOf('/');
@@ -29,7 +29,7 @@ export function frameOf(id: string): string {
 }
 
 /**
- * Compilations by frame, the frame that was compiled first on top.
+ * Compilations by frame, in the order of the frames' first compilations.
  */
 export function framesOf(
   compilations: readonly Compilation[]
@@ -55,8 +55,8 @@ export function framesOf(
 }
 
 /**
- * Compilations in the order of time; those of unknown time stay behind the one
- * that they came after.
+ * Compilations in chronological order; those of unknown time stay behind the
+ * one that preceded them.
  */
 export function inTime(
   compilations: readonly Compilation[]
@@ -72,15 +72,15 @@ export function inTime(
 }
 
 /**
- * Whether a frame was compiled again; an attempt that failed, or that torch gave
- * up because of the recompile limit, is none.
+ * Whether a frame was compiled again; an attempt that failed, or that torch
+ * gave up because of the recompile limit, does not count.
  */
 function isRecompile({ recompile, outcome }: Compilation): boolean {
   return recompile !== null && outcome === 'compiled';
 }
 
 /**
- * What compilations took together, in seconds; null if none says.
+ * The total time of compilations, in seconds; null if none has a time.
  */
 function durationOf(compilations: readonly Compilation[]): number | null {
   const known = compilations.flatMap(({ duration_s }) =>
@@ -90,7 +90,8 @@ function durationOf(compilations: readonly Compilation[]): number | null {
 }
 
 /**
- * What made torch compile again, in a few words; empty for a first time.
+ * What made torch compile again, in a few words; empty for the first
+ * compilation.
  */
 export function reasonOf({ recompile }: Compilation): string {
   return recompile?.causes[0]?.text ?? '';

@@ -3,7 +3,7 @@ import type { IFrame } from './frames';
 import { inTime } from './frames';
 
 /**
- * Where a compilation stands in the time line, in pixels.
+ * The position of a compilation in the timeline, in pixels.
  */
 export interface IMark {
   readonly compilation: Compilation;
@@ -11,13 +11,13 @@ export interface IMark {
   readonly width: number;
 
   /**
-   * The room for a text that begins with it, to the next one of its frame.
+   * The space for its label, up to the next compilation of its frame.
    */
   readonly room: number;
 }
 
 /**
- * A time line: the marks of each frame.
+ * A timeline: the marks of each frame.
  */
 export interface ITimeline {
   readonly width: number;
@@ -25,8 +25,8 @@ export interface ITimeline {
 }
 
 /**
- * The least width of a bar: it can be seen; and the room that a mark has: it can
- * be hit, and read where there is room.
+ * The minimum width of a bar, so that it is visible; and of a mark, so that it
+ * can be clicked, and its label read where there is space.
  */
 const BAR = 5;
 const MIN_WIDTH = 14;
@@ -34,11 +34,12 @@ const MAX_WIDTH = 120;
 const GAP = 6;
 
 /**
- * Lay compilations out one after the other, each bar as wide as it took. What
- * time passed between them is left out: a loop of hours compiles for seconds.
+ * Lays compilations out one after the other, with bars as wide as their times.
+ * The time between them is left out: a loop that runs for hours compiles for
+ * seconds.
  *
- * @param width - The width to fill, in pixels. With more compilations than it
- * has room for, the time line is wider.
+ * @param width - The width to fill, in pixels. With more compilations than fit,
+ * the timeline is wider.
  */
 export function layOut(frames: readonly IFrame[], width: number): ITimeline {
   const inOrder = inTime(frames.flatMap(frame => frame.compilations));
@@ -46,7 +47,7 @@ export function layOut(frames: readonly IFrame[], width: number): ITimeline {
     (sum, compilation) => sum + (compilation.duration_s ?? 0),
     0
   );
-  // Half of the width tells of cost, the other half is room to read.
+  // Half of the width shows the cost, the other half is for the labels.
   const scale = total > 0 ? width / 2 / total : 0;
   const fair = width / 2 / Math.max(1, inOrder.length) - GAP;
   const least = Math.max(MIN_WIDTH, Math.min(MAX_WIDTH, fair));

@@ -12,8 +12,8 @@ import { layOut } from './layout';
 const ROW_HEIGHT = 46;
 
 /**
- * Compilations in the order of time, a row for each frame. The arrow keys walk
- * along a frame, and from frame to frame.
+ * Compilations in chronological order, with a row for each frame. The arrow
+ * keys move along a frame, and between frames.
  */
 export function Timeline(props: {
   frames: readonly IFrame[];
@@ -21,7 +21,7 @@ export function Timeline(props: {
   onSelect: (id: string) => void;
 
   /**
-   * The variant whose frames they are.
+   * The variant of the frames.
    */
   variant: string;
   context: IViewContext;

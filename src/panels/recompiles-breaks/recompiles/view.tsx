@@ -16,7 +16,7 @@ import { eventCountsOf } from '../../../words/eventCounts';
 import { watchedElsewhere } from '../watchedElsewhere';
 
 /**
- * So many cards of a frame are shown at once.
+ * The number of cards of a frame shown initially.
  */
 const MAX_CARDS = 20;
 
@@ -38,7 +38,8 @@ export class RecompilesView extends ReportView<VariantReport> {
   }
 
   /**
-   * The selected one, or the cell's own, where that one has no recompiles.
+   * The selected variant, or that of the cell if the selected one has no
+   * recompiles.
    */
   protected override get variant(): string {
     return eventCountsOf(this.model).recompiles?.of || super.variant;
@@ -262,7 +263,7 @@ export class RecompilesView extends ReportView<VariantReport> {
   }
 
   /**
-   * The frames, made once for each answer.
+   * The frames, computed once for each answer.
    */
   private _framesOf(compilations: readonly Compilation[]): readonly IFrame[] {
     if (this._known?.compilations !== compilations) {

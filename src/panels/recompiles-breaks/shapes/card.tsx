@@ -6,8 +6,8 @@ import type { IViewContext } from '../../views';
 import { treeOf } from './tree';
 
 /**
- * Something that a compilation takes for granted about its sizes: what, which
- * line made it so, and what it was computed from.
+ * An assumption of a compilation about its sizes: the assumption, the line that
+ * causes it, and the expressions from which it was computed.
  */
 export function DecisionCard(props: {
   decision: ShapeDecision;

@@ -5,7 +5,7 @@ import type { IViewContext } from '../../views';
 import { TableHead } from '../../common/tables/figures';
 
 /**
- * The symbols of a compilation, each with what it stands for.
+ * The symbols of a compilation, each with its meaning.
  */
 export function Symbols(props: {
   symbols: readonly ShapeSymbol[];

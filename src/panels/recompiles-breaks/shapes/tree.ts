@@ -13,7 +13,8 @@ export interface IBranch {
 }
 
 /**
- * An expression and all that it was computed from, each once, from the root on.
+ * An expression and everything from which it was computed, without duplicates,
+ * starting at the root.
  */
 export function treeOf(
   root: number,

@@ -7,12 +7,12 @@ import { DecisionCard } from './card';
 import { Symbols } from './symbols';
 
 /**
- * So many decisions are shown at once.
+ * The number of decisions shown initially.
  */
 const MAX_CARDS = 50;
 
 /**
- * The sizes that a compilation leaves open, and what torch decided about them.
+ * The dynamic sizes of a compilation, and torch's decisions about them.
  */
 export class ShapesView extends ReportView<Compilation> {
   constructor(context: IViewContext) {
@@ -85,7 +85,7 @@ export class ShapesView extends ReportView<Compilation> {
   }
 
   /**
-   * The compilation of which all decisions are shown.
+   * The compilation whose decisions are all shown.
    */
   private _whole = '';
 }

@@ -8,14 +8,14 @@ import type {
 import type { IPartProps, ISidebarState } from '../types';
 
 /**
- * What the chosen switches changed in the code, in a sentence: below the switch
- * in which alone the variant differs from what it is compared with, else below
- * all of them.
+ * What the selected switches changed in the code, in a sentence: below the only
+ * switch in which the variant differs from its baseline, otherwise below all
+ * switches.
  */
 export function ChangeSummary(
   props: IPartProps & {
     /**
-     * The switch that it stands below; null below all.
+     * The switch above it; null below all switches.
      */
     at: keyof Variant | null;
   }

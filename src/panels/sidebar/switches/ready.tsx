@@ -3,7 +3,7 @@ import { isGeneratedAhead } from '../../../model/variants';
 import type { IPartProps } from '../types';
 
 /**
- * Below `cpp_wrapper`: that a flip shows its code at once, where it does.
+ * A note below `cpp_wrapper` if a flip shows its code immediately.
  */
 export function CodeReadyNote({
   state,

@@ -12,7 +12,8 @@ import { TargetSwitch } from './target';
 const EAGER = 'eager';
 
 /**
- * torch.compile's switches as one form; a flip asks for the sources at once.
+ * torch.compile's switches as one form; a flip requests the sources
+ * immediately.
  */
 export function Switches(props: IPartProps): JSX.Element {
   const { state, actions, trans } = props;
@@ -144,7 +145,7 @@ function Select(
   }
 ): JSX.Element {
   const { value, values } = props;
-  // What is in force is always shown, also if torch does not list it.
+  // The current value is always shown, even if torch does not list it.
   const listed =
     values.includes(value) || value === '' ? values : [value, ...values];
   return (

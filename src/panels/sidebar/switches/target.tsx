@@ -3,20 +3,20 @@ import * as React from 'react';
 import type { Choices } from '../../../protocol/types';
 
 /**
- * As torch.compile's own switches, by the name that it has in Python.
+ * Like torch.compile's own switches, by its name in Python.
  */
 const NAME = 'target';
 
 /**
  * The device to generate code for: that of the arguments, or one that is not
- * there, under its vendor. Without any to choose it says why.
+ * available, grouped by vendor. Without any choice it says why.
  */
 export function TargetSwitch(props: {
   choices: Choices;
   value: string | null;
 
   /**
-   * Why the switch does not apply to the other ones' setting; empty if it does.
+   * Why the switch cannot be combined with the other settings; empty if it can.
    */
   isOff: string;
   onChange: (target: string | null) => void;
@@ -73,8 +73,8 @@ export function TargetSwitch(props: {
 }
 
 /**
- * The targets under their headings, in the kernel's order. What is in force is
- * always among them, also if the kernel does not list it.
+ * The targets under their headings, in the kernel's order. The current value is
+ * always among them, even if the kernel does not list it.
  */
 function groupsOf(
   { targets, groups }: Choices,

@@ -4,7 +4,7 @@ import type { ProcessSummary } from '../../../protocol/types';
 import { Section } from '../section';
 
 /**
- * The processes of a trace and what each compiled: nothing of it was called or
+ * The processes of a trace and what each compiled: none of it was called or
  * measured here.
  */
 export function Processes(props: {

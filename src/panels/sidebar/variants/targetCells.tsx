@@ -3,14 +3,14 @@ import * as React from 'react';
 import type { TargetSummary } from '../../../protocol/types';
 
 /**
- * A target by its vendor's name and its architecture: `H100 SXM (sm_90)`.
+ * A target by its product name and its architecture: `H100 SXM (sm_90)`.
  */
 export function title({ title, arch }: TargetSummary): string {
   return arch ? `${title} (${arch})` : title;
 }
 
 /**
- * The estimated time of a call, marked as no measurement.
+ * The estimated time of a call, marked as an estimate.
  */
 export function EstimatedTime(props: {
   target: TargetSummary;
@@ -44,7 +44,7 @@ export function wasChecked({ checks }: TargetSummary): boolean {
 }
 
 /**
- * Whether the kernels computed what they should under the interpreter.
+ * Whether the kernels computed the right values under the interpreter.
  */
 export function CheckOutcome(props: {
   target: TargetSummary;

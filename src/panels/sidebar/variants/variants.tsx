@@ -18,8 +18,8 @@ import { TableHead } from '../../common/tables/figures';
 import { TABLES } from '../../../words/tables';
 
 /**
- * With a title of more letters, titles have lines of their own where the sidebar is
- * narrow.
+ * If a title is longer than this, titles have their own lines in a narrow
+ * sidebar.
  */
 const LONG_TITLE = 12;
 
@@ -48,7 +48,7 @@ function empty(
 }
 
 /**
- * The variants and what was measured of them; the processes of a trace.
+ * The variants and their measurements; for a trace, its processes.
  */
 export function Variants({
   state,
@@ -76,7 +76,7 @@ export function Variants({
     ])
   );
   const titleOf = ({ name }: VariantSummary) => titles.get(name) ?? name;
-  // One layout for all rows, and for their head.
+  // One layout for all rows and their header.
   const isLong =
     !isEstimated &&
     variants.some(variant => titleOf(variant).length > LONG_TITLE);
@@ -148,12 +148,12 @@ function Row(props: {
   variant: VariantSummary;
 
   /**
-   * What the Overview calls it.
+   * The title, as in the Overview.
    */
   title: string;
 
   /**
-   * Whether the column of times holds estimates, and no measurement.
+   * Whether the column of times has only estimates.
    */
   isEstimated: boolean;
   side: string;
@@ -170,10 +170,11 @@ function Row(props: {
     variant.latency.replaceAll(' ', '\u00a0') ||
     (median_us !== null && formatMicroseconds(median_us));
   const about = [
-    // Its name, by which pickers and code call it.
-    // `cpp dynamic on h100 (H100 SXM)` has it in it.
+    // Its name, as in pickers and code, unless the title has it: `cpp dynamic on
+    // h100 (H100 SXM)`.
     !hasName(props.title, variant.name) && <code>{variant.name}</code>,
-    // A latency says that it was built and run. A file of an earlier version has no words.
+    // A latency implies that it was built and run. A file of an earlier version has
+    // no words.
     !latency && (variant.stage_words || variant.stage),
     recompiles > 1 && trans._n('%1 compilation', '%1 compilations', recompiles)
   ].filter(Boolean);

@@ -13,7 +13,7 @@ export function isMeasured(way: DeployWay): boolean {
 }
 
 /**
- * Whether a way has a place in the chart.
+ * Whether a way has a point in the chart.
  */
 export function isPlotted(way: DeployWay): boolean {
   return isMeasured(way) && way.relative !== null;
@@ -35,7 +35,7 @@ export function deployChartOf(
       name: way.name,
       series: '',
       firstCall: way.first_s!,
-      // Of processes that ran at different times, only this can be compared.
+      // For processes that ran at different times, only this can be compared.
       latency: way.relative!,
       isFront: way.is_pareto,
       isBest: way.best_for.includes('balanced'),

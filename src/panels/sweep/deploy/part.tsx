@@ -25,8 +25,8 @@ import { WaysTable } from './table';
 const CHART = 280;
 
 /**
- * The ways to deploy the call: the study's button, and what it found of each
- * variant that it was made of.
+ * The ways to deploy the call: the study's button, and its results for each
+ * variant that was studied.
  */
 export function DeployPart(props: {
   variants: readonly VariantReport[];
@@ -75,7 +75,8 @@ export function DeployPart(props: {
 }
 
 /**
- * How many ways will be measured, how long that may take, where, and which they are.
+ * How many ways will be measured, the estimated time, where they run, and their
+ * names.
  */
 function Selection(props: {
   option: IStudyOption;

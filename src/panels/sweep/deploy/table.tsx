@@ -14,8 +14,8 @@ import { Figures } from '../../common/tables/figures';
 import { isMeasured } from './chart';
 
 /**
- * The ways in figures, and the restrictions of each; those that were not measured say
- * why.
+ * The figures of the ways, and the restrictions of each; for those that were
+ * not measured, the reason.
  *
  * @param props.chosen - The name of the way whose code is shown.
  */
