@@ -1452,6 +1452,7 @@ export function conformSuggestion(value: unknown): void {
   o.study = text(o.study, 'study', '');
   o.trial = text(o.trial, 'trial', '');
   o.place = text(o.place, 'place', '');
+  o.lines = field(o.lines, 'lines', listOfSourceLine, emptyList);
   o.view = text(o.view, 'view', '');
   o.compilation = text(o.compilation, 'compilation', '');
   o.of = text(o.of, 'of', '');

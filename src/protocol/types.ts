@@ -2764,6 +2764,7 @@ export interface Suggestion {
   study: string;
   trial: string;
   place: string;
+  lines: SourceLine[];
   view: string;
   compilation: string;
   of: string;

@@ -10,7 +10,7 @@ from typing import Literal
 
 from .compilation.guards import RecompileCause
 from .measurements.timings import LayerKind, Speedup
-from .problem import Problem, Struct
+from .problem import Problem, SourceLine, Struct
 from .variant import Variant
 
 Basis = Literal["measured", "estimated", "unknown"]
@@ -140,6 +140,8 @@ class Suggestion(Struct):
     """The setting that is tried, if it differs from the suggestion: ``dynamic=True``."""
     place: str = ""
     """Where to paste the code: ``before the call (cell line 7)``."""
+    lines: list[SourceLine] = []
+    """The lines to change, if there are several."""
     view: str = ""
     compilation: str = ""
     """The compilation to open in the view; empty for the first."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from ..analysis.figures.speedups import over_baseline
 from ..analysis.figures.wording import compile_time as compile_time
 from ..analysis.figures.wording import count as count
 from ..analysis.figures.wording import place as place
-from ..report import AS_WRITTEN, Report, Timing, VariantReport
+from ..report import AS_WRITTEN, Report, SourceLine, Timing, VariantReport
 from ..report.references import is_reference
 from ..report.units import difference
 from ..report.units import duration as duration
@@ -86,3 +87,8 @@ def _value_text(value: object) -> str:
 def calls_on(name: str, sentence: str) -> str:
     """Return a sentence with its calls on the variable that holds the report."""
     return re.sub(r"(?<=\()report(?=[,)])", name, sentence)
+
+
+def places(lines: Iterable[SourceLine]) -> str:
+    """Return several places: ``model.py:3; model.py:7``."""
+    return "; ".join(map(place, lines))

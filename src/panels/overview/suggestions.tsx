@@ -9,6 +9,7 @@ import type { Suggestion, Variant } from '../../protocol/types';
 import type { IViewContext } from '../views';
 import { CopyCode } from '../common/copy';
 import { Prose } from '../common/prose';
+import { SourceLink } from '../common/source';
 import { joined, ViewLink } from '../common/viewLink';
 import { TryButton } from './tryButton';
 
@@ -44,7 +45,8 @@ function Item(props: {
   onTry: (variant: Variant) => void;
 }): JSX.Element {
   const { suggestion, context } = props;
-  const { what, why, gain, basis, code, place, requested, trial } = suggestion;
+  const { what, why, gain, basis, code, place, lines, requested, trial } =
+    suggestion;
   const { trans } = context;
   return (
     <>
@@ -52,6 +54,15 @@ function Item(props: {
         <span>
           <Prose text={what} />
         </span>
+        {lines.length > 0 && (
+          <ul className="jp-Compilescope-suggestionLines">
+            {lines.map(where => (
+              <li key={`${where.file}:${where.line}`}>
+                <SourceLink where={where} context={context} />
+              </li>
+            ))}
+          </ul>
+        )}
         {(why || place) && (
           <small>
             {why && <Prose text={why} />}

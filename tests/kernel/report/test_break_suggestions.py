@@ -317,7 +317,7 @@ def test_a_break_costs_what_was_thrown_away_and_not_the_code_after_it() -> None:
 def test_the_order_of_breaks_does_not_depend_on_times_that_were_measured_once() -> None:
     report = make_report(eager=60.0, python=40.0, cpp=40.0)
     first, often, last = (
-        Break(reason="a", where=SourceLine(file="a.py", line=line)) for line in (3, 5, 7)
+        Break(reason=str(line), where=SourceLine(file="a.py", line=line)) for line in (3, 5, 7)
     )
     occurrences = [first, often, often, last]
     compilation = Compilation(id="0/0", breaks=occurrences)
@@ -427,6 +427,30 @@ def test_the_break_that_wastes_the_most_compile_time_is_the_first_to_fix() -> No
     ]
     whats = [item.what for item in overview(report).suggestions]
     assert whats == [f"Fix the graph break: `{code}`" for code in ("long()", "often()", "kept()")]
+
+
+def test_breaks_that_the_same_change_ends_have_one_suggestion() -> None:
+    report = make_report(eager=60.0, python=40.0)
+
+    def break_at(
+        line: int, wasted_us: float, reason: str = "Call to graph_break()"
+    ) -> DistinctBreak:
+        where = SourceLine("/home/me/model.py", line, "forward", "torch._dynamo.graph_break()")
+        cause = Break(reason=reason, where=where, hints=["Remove the call."])
+        return DistinctBreak(cause=cause, eager=[where.code], wasted_us=wasted_us)
+
+    report.variant("python").breaks = [
+        break_at(9, 3e6, reason="Data-dependent branching"),
+        *(break_at(line, 2e6) for line in (7, 3)),
+    ]
+    both, other = overview(report).suggestions
+    assert both.what == "Fix the 2 graph breaks: `torch._dynamo.graph_break()`"
+    assert [where.line for where in both.lines] == [3, 7]
+    assert both.gain == "wastes 4.00 s of compile time"
+    assert other.what.startswith("Fix the graph break at model.py:9")
+    assert other.lines == []
+    assert "model.py:3; model.py:7" in str(report)
+    assert "model.py:3; model.py:7" in report._repr_html_()
 
 
 def test_a_break_in_torchs_own_code_is_named_by_the_users_line() -> None:

@@ -187,6 +187,7 @@ def _changes_to_make(overview: Overview, paint: _Paint, width: int) -> Iterator[
         gain = f": {suggestion.gain}{basis}" if suggestion.gain else ""
         what = suggestion.what.rstrip(".") if gain else suggestion.what
         yield from _wrapped(f"{what}{gain}", width, f"{number}. ")
+        yield from _wrapped(wording.places(suggestion.lines), width, "   ")
         yield from _wrapped(suggestion.why, width, "   ")
         if suggestion.code and suggestion.place:
             yield f"   {suggestion.place}:"

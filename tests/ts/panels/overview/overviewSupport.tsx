@@ -122,6 +122,7 @@ export const FULL: Partial<Overview> = {
       study: '',
       trial: '',
       place: '',
+      lines: [],
       view: 'verdict',
       compilation: '',
       of: ''
@@ -137,6 +138,7 @@ export const FULL: Partial<Overview> = {
       study: '',
       trial: '',
       place: '',
+      lines: [],
       view: 'timings',
       compilation: '',
       of: ''
@@ -152,6 +154,7 @@ export const FULL: Partial<Overview> = {
       study: '',
       trial: 'dynamic=True',
       place: 'before the call (cell line 13)',
+      lines: [],
       view: 'recompiles',
       compilation: '0/2',
       of: 'in the cell'

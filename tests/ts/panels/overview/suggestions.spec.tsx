@@ -64,6 +64,26 @@ describe('What the Overview suggests to change', () => {
     expect(code).toEqual(['@op.register_fake\ndef _(x): ...', 'op']);
   });
 
+  it('leads to each of the lines to change', () => {
+    const first = FULL.suggestions![0];
+    const lines = [3, 7].map(line => ({
+      file: '/tmp/model.py',
+      line,
+      function: 'forward',
+      code: 'torch._dynamo.graph_break()'
+    }));
+    page.drawOverview({ ...FULL, suggestions: [{ ...first, lines }] });
+    const links = page.all('.jp-Compilescope-suggestionLines button');
+    expect(links.map(link => link.textContent)).toEqual([
+      'model.py:3',
+      'model.py:7'
+    ]);
+    page.click(links[1]);
+    expect(page.model.select).toHaveBeenLastCalledWith(
+      expect.objectContaining({ source: { file: '/tmp/model.py', line: 7 } })
+    );
+  });
+
   it('cuts no reason, however many suggestions there are', () => {
     const first = FULL.suggestions![0];
     const why = `${'The first step creates its state. '.repeat(9)}Make one in eager.`;

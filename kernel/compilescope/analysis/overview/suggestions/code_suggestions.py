@@ -211,27 +211,26 @@ _UNNAMED = "___stack"
 
 
 def against_breaks(variant: VariantReport, report: Report) -> Iterator[Ranked]:
-    """Suggestions against graph breaks: one for each, and one for all at a line of output."""
+    """Suggestions against graph breaks: one for all breaks that the same change ends."""
     has_backward = any(calls_backward(graph_break.cause) for graph_break in variant.breaks)
     breaks = [graph_break for graph_break in variant.breaks if not is_by_design(graph_break.cause)]
-    for graph_break, *others in _by_output(breaks):
+    for group in _by_change(breaks, has_backward=has_backward):
+        graph_break = group[0]
+        lines = _lines(group)
+        which = f"{len(group)} graph breaks" if len(group) > 1 else "graph break"
+        what = f"Fix the {which}"
+        if len(lines) == 1:
+            what += at_place(lines[0], report)
         where = graph_break.cause.where
-        which = f"{len(others) + 1} graph breaks" if others else "graph break"
-        caller = _caller(graph_break)
-        what = f"Fix the {which}{at_place(caller or where, report)}"
-        skipped = _skipped(graph_break, variant)
-        # In a function that was inlined, what runs in eager is the call of it: another line.
-        is_other = skipped or len(graph_break.cause.stack) > 1 or wrapped_step(graph_break.cause)
-        line = where.code.strip() if is_other and where is not None else ""
+        names = dict.fromkeys(_code_at(each, variant) for each in group)
         if where is not None and _CALL_ITSELF.search(where.file):
             what = "Fix the graph break at the call itself"
-        elif caller is not None:
-            what += f": `{caller.code.strip().rstrip(':')}`{_torchs_function(graph_break)}"
-        elif line or graph_break.eager:
-            what += f": `{(line or graph_break.eager[0]).rstrip(':')}`"
+        elif len(names) == 1 and (name := next(iter(names))):
+            what += f": {name}"
+        skipped = "".join(dict.fromkeys(_skipped(each, variant) for each in group))
         cause = graph_break.cause
         reason = " ".join(cause.explanation.split()) or "; ".join(cause.reason.splitlines())
-        wasted_us = sum(each.wasted_us or 0.0 for each in (graph_break, *others))
+        wasted_us = sum(each.wasted_us or 0.0 for each in group)
         code, paste = code_against(cause, has_backward=has_backward)
         yield Ranked(
             _promise(wasted_us / 1e6),
@@ -243,9 +242,34 @@ def against_breaks(variant: VariantReport, report: Report) -> Iterator[Ranked]:
                 basis="estimated" if wasted_us else "unknown",
                 code=code,
                 place=paste,
+                lines=lines if len(lines) > 1 else [],
                 view="breaks",
             ),
         )
+
+
+def _lines(breaks: Iterable[DistinctBreak]) -> list[SourceLine]:
+    """The lines to change, each once."""
+    lines = (_caller(each) or each.cause.where for each in breaks)
+    known = {(line.file, line.line): line for line in lines if line is not None}
+    return [known[position] for position in sorted(known)]
+
+
+def _code_at(graph_break: DistinctBreak, variant: VariantReport) -> str:
+    """The code that breaks the graph, as in a title; empty if it is unknown."""
+    caller = _caller(graph_break)
+    if caller is not None:
+        return f"`{caller.code.strip().rstrip(':')}`{_torchs_function(graph_break)}"
+    where = graph_break.cause.where
+    # In a function that was inlined, what runs in eager is the call of it: another line.
+    is_other = (
+        _skipped(graph_break, variant)
+        or len(graph_break.cause.stack) > 1
+        or wrapped_step(graph_break.cause)
+    )
+    line = where.code.strip() if is_other and where is not None else ""
+    code = line or next(iter(graph_break.eager), "")
+    return f"`{code.rstrip(':')}`" if code else ""
 
 
 def _caller(graph_break: DistinctBreak) -> SourceLine | None:
@@ -296,13 +320,24 @@ def at_place(where: SourceLine | None, report: Report) -> str:
     return f" at line {where.line}" if is_own else f" at {place(where)}"
 
 
-def _by_output(breaks: Iterable[DistinctBreak]) -> Iterable[list[DistinctBreak]]:
-    """The graph breaks, those at a line that only prints or logs together."""
+def _by_change(
+    breaks: Iterable[DistinctBreak], *, has_backward: bool
+) -> Iterable[list[DistinctBreak]]:
+    """The graph breaks, together those that the same change ends.
+
+    These are breaks at a line that only prints or logs, and breaks of the same reason and advice.
+    """
     groups: dict[tuple[object, ...], list[DistinctBreak]] = {}
     for number, graph_break in enumerate(breaks):
-        where = graph_break.cause.where
-        line = (where.file, where.line) if where and without_output(where) else (number,)
-        groups.setdefault(line, []).append(graph_break)
+        cause = graph_break.cause
+        where = cause.where
+        change: tuple[object, ...] = (number,)
+        if where is not None and without_output(where):
+            change = (where.file, where.line)
+        elif where is not None and not _CALL_ITSELF.search(where.file):
+            code = code_against(cause, has_backward=has_backward)
+            change = (cause.reason.partition("\n")[0], advice_on(cause), code)
+        groups.setdefault(change, []).append(graph_break)
     return groups.values()
 
 

@@ -83,9 +83,11 @@ def suggestions(report: Report, now: VariantReport | None) -> list[Suggestion]:
                 candidate.suggestion.of = variant.name
                 ranked.append(candidate)
         ranked = list(_untried(report, ranked))
-    seen: dict[tuple[str, str], Ranked] = {}
+    seen: dict[tuple[object, ...], Ranked] = {}
     for candidate in ranked:
-        key = (candidate.suggestion.what, candidate.suggestion.code)
+        suggestion = candidate.suggestion
+        lines = tuple((where.file, where.line) for where in suggestion.lines)
+        key = (suggestion.what, suggestion.code, lines)
         if key not in seen or seen[key].promise < candidate.promise:
             seen[key] = candidate
     ordered = sorted(seen.values(), key=lambda candidate: -candidate.promise)
