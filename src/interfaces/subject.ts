@@ -122,6 +122,19 @@ export interface ISubjectModel extends IDisposable, IMeasuring, ISweeping {
   readonly compilationChanged: ISignal<ISubjectModel, string>;
 
   /**
+   * Whether views of several compilations show all of them: until a `compilation` is
+   * set. A change is one of the compilation, too.
+   */
+  readonly hasAllGraphs: boolean;
+
+  /**
+   * Show all compilations in such views.
+   *
+   * @param id - The compilation that the other views turn to.
+   */
+  showAllGraphs(id?: string): void;
+
+  /**
    * The current selection.
    */
   readonly selection: ISelection;

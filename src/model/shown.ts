@@ -62,9 +62,23 @@ export class Shown {
     return this._compilation;
   }
   set compilation(id: string) {
-    // What is watched is listed before the report has it: it is shown once it does.
-    this._preferred = id;
-    this._change({});
+    this._showGraphs(false, id);
+  }
+
+  /**
+   * Whether views of several compilations show all of them.
+   */
+  get hasAllGraphs(): boolean {
+    return this._hasAllGraphs;
+  }
+
+  /**
+   * Show all compilations in such views.
+   *
+   * @param id - The compilation for the other views.
+   */
+  showAllGraphs(id = this._preferred): void {
+    this._showGraphs(true, id);
   }
 
   /**
@@ -127,6 +141,17 @@ export class Shown {
     return [shown, best, ...names].find(fits) ?? sides.left;
   }
 
+  private _showGraphs(hasAll: boolean, id: string): void {
+    const { _hasAllGraphs: hadAll, _compilation: oldId } = this;
+    this._hasAllGraphs = hasAll;
+    // What is watched is listed before the report has it: it is shown once it does.
+    this._preferred = id;
+    this._change({});
+    if (hadAll !== hasAll && this._compilation === oldId) {
+      this._options.onCompilation(oldId);
+    }
+  }
+
   private _find(name: string): VariantSummary | undefined {
     return this._report?.variants.find(variant => variant.name === name);
   }
@@ -144,6 +169,10 @@ export class Shown {
       ? chooseCompilation(asked, oldId, variant, this._report.variants)
       : asked || oldId;
     this._sides = sides;
+    if (variant !== oldVariant && id !== asked) {
+      // The variant does not have the compilation that was picked.
+      this._hasAllGraphs = true;
+    }
     this._variant = variant;
     this._compilation = id;
     return () => {
@@ -164,6 +193,7 @@ export class Shown {
   private _chosen: ISides = { left: '', right: '' };
   private _variant = '';
   private _compilation = '';
+  private _hasAllGraphs = true;
   private _preferred = '';
 }
 

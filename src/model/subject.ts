@@ -98,6 +98,7 @@ export class SubjectModel extends ModelWatching implements ISubjectModel {
       this._known.offered = null;
     }
     this._report = null;
+    this.showAllGraphs();
     this._loader.stop();
     this.measurements.clear();
     this.sweeps.clear();
@@ -135,6 +136,13 @@ export class SubjectModel extends ModelWatching implements ISubjectModel {
   }
   set compilation(id: string) {
     this._shown.compilation = id;
+  }
+
+  get hasAllGraphs(): boolean {
+    return this._shown.hasAllGraphs;
+  }
+  showAllGraphs(id?: string): void {
+    this._shown.showAllGraphs(id);
   }
 
   get selection(): ISelection {

@@ -99,7 +99,12 @@ interface IViewRecord {
   readonly nothing?: (trans: TranslationBundle) => string;
 
   /**
-   * Whether the view can have its data generated if there is a kernel.
+   * What it lists of all compilations, or of one.
+   */
+  readonly lists?: 'guards' | 'kernels';
+
+  /**
+   * Whether it can have what it is about made, where there is a kernel.
    */
   readonly makes?: boolean;
 
@@ -184,6 +189,7 @@ const RECORDS = [
     label: trans => trans.__('Kernels'),
     caption: trans => trans.__('What the compiled code launches'),
     about: ['kernels'],
+    lists: 'kernels',
     nothing: trans => trans.__('Nothing is launched')
   },
   {
@@ -212,6 +218,7 @@ const RECORDS = [
     caption: trans =>
       trans.__('What is checked before a compilation is reused'),
     about: ['guards'],
+    lists: 'guards',
     nothing: trans => trans.__('There are no guards')
   },
   {

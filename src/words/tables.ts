@@ -245,6 +245,11 @@ export const TABLES = {
     }
   }),
   guards: (trans: TranslationBundle) => ({
+    graph: {
+      title: trans.__('graph'),
+      note: trans.__('The compilation that the guard is of'),
+      kind: 'words' as const
+    },
     expression: {
       title: trans.__('guard'),
       kind: 'words' as const

@@ -108,6 +108,7 @@ export function TuningCard(props: {
                     title={trans.__('Show in Kernels')}
                     onClick={() => {
                       model.select({ kernel, origin });
+                      model.showAllGraphs();
                       context.open('kernels');
                     }}
                   >

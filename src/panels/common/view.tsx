@@ -5,6 +5,8 @@ import * as React from 'react';
 import { problemOf } from '../../protocol/client';
 import type { ISubjectModel } from '../../interfaces/subject';
 import type { IViewContext } from '../views';
+import type { Listed } from './graphs';
+import { graphsOf } from './graphs';
 import { whyNothing, whyOnlyInductor } from './states/empty';
 import type { IEmpty, ViewState } from './states/frame';
 import { ViewFrame } from './states/frame';
@@ -113,7 +115,7 @@ export abstract class ReportView<T> extends ReactWidget {
     const shown: IShown = {
       subject: model.subject ?? '',
       variant: isOfReport ? '' : this.variant,
-      compilation: this._about.isOfCompilations ? '' : compilation
+      compilation: this._listsGraphs() ? '' : compilation
     };
     const nothing =
       isOfSubject && report
@@ -197,6 +199,15 @@ export abstract class ReportView<T> extends ReactWidget {
     );
   }
 
+  /**
+   * Whether any compilation has what it lists: otherwise it says why the shown one has
+   * nothing.
+   */
+  private _listsGraphs(): boolean {
+    const { lists } = this._about;
+    return !!lists && graphsOf(this.model, this.variant, lists).length > 0;
+  }
+
   private async _load(shown: IShown, ticket: number): Promise<void> {
     let state: ViewState<{ data: T; shown: IShown }>;
     try {
@@ -266,10 +277,9 @@ export namespace ReportView {
     isOfVariant?: boolean;
 
     /**
-     * Whether it shows several compilations of the variant, which it selects
-     * itself.
+     * What it lists of several compilations of the variant, which it picks itself.
      */
-    isOfCompilations?: boolean;
+    lists?: Listed;
 
     /**
      * Whether it shows the whole report, whichever variant is selected.

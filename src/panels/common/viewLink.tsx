@@ -14,7 +14,8 @@ export function ViewLink(props: {
   of?: string;
 
   /**
-   * The compilation to show; empty for the current one.
+   * The compilation to show it of; empty for the one that is shown, and for all in a
+   * view that lists several.
    */
   compilation?: string;
 
@@ -39,6 +40,8 @@ export function ViewLink(props: {
         }
         if (compilation) {
           context.model.compilation = compilation;
+        } else if (record?.lists) {
+          context.model.showAllGraphs();
         }
         context.open(view as ViewTarget);
       }}

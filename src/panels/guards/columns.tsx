@@ -17,8 +17,12 @@ export interface IColumnContext {
   readonly view: object;
 
   /**
-   * The time of a full bar, in nanoseconds: all guards of a call, or the most
-   * expensive one.
+   * The titles of the compilations, by id, if rows are of several.
+   */
+  readonly graphs: ReadonlyMap<string, string> | null;
+
+  /**
+   * The time of a full bar, in nanoseconds: all guards of a call, or the costliest one.
    */
   readonly scale: number | null;
 
@@ -40,9 +44,16 @@ export interface IColumnContext {
  * The columns of the flat table.
  */
 export function tableColumns(options: IColumnContext): IColumn<IEntry>[] {
-  const { context, view } = options;
+  const { context, view, graphs } = options;
   const { trans } = context;
   return declaredColumns<IEntry, 'guards'>('guards', trans, {
+    graph: graphs !== null && {
+      width: '52px',
+      compare: (a, b) => compareSources(a.compilation, b.compilation),
+      render: ({ compilation }) => (
+        <code title={graphs.get(compilation)}>{compilation}</code>
+      )
+    },
     expression: {
       width: 'minmax(120px, 3fr)',
       render: ({ guard }) => <Expression guard={guard} trans={trans} />,
@@ -106,6 +117,7 @@ export function treeColumns(options: IColumnContext): IColumn<Content>[] {
     )
   });
   return declaredColumns<Content, 'guards'>('guards', trans, {
+    graph: false,
     expression: {
       width: 'minmax(120px, 1fr)',
       render: content =>
@@ -228,16 +240,21 @@ function BranchName(props: {
   trans: TranslationBundle;
 }): JSX.Element {
   const { trans } = props;
-  const { manager, source, count } = props.branch;
+  const { manager, source, title, count } = props.branch;
   const name =
+    title ||
     source ||
     manager?.kind ||
-    (props.branch.key === 'none'
+    (props.branch.key.endsWith('none')
       ? trans.__('not in the tree')
       : trans.__('without a source'));
   return (
     <>
-      {source ? <code title={source}>{name}</code> : <span>{name}</span>}{' '}
+      {source && !title ? (
+        <code title={source}>{name}</code>
+      ) : (
+        <span>{name}</span>
+      )}{' '}
       <span className="jp-Compilescope-accessor">
         {manager?.accessor && (
           <span title={manager.accessor}>{manager.accessor} · </span>

@@ -23,15 +23,21 @@ export function Conditions(props: {
   const heading = React.useId();
   const groups = conditions.filter(condition => condition.guard === null);
   const single = conditions.filter(condition => condition.guard !== null);
-  const left = single.length - INITIAL_CONDITIONS;
-  const shown =
-    isWhole || left <= 1 ? single : single.slice(0, INITIAL_CONDITIONS);
+  // Of many compilations there may be many groups, too.
+  const groupsLeft = groups.length > INITIAL_CONDITIONS ? groups : [];
+  const all = [...single, ...groupsLeft];
+  const left = all.length - INITIAL_CONDITIONS;
+  const shown = isWhole || left <= 1 ? all : all.slice(0, INITIAL_CONDITIONS);
   return (
     <section className="jp-Compilescope-guardAnswer" aria-labelledby={heading}>
       <h3 id={heading}>{CONDITIONS_TITLE}</h3>
       <dl>
-        {[...shown, ...groups].map(condition => (
-          <React.Fragment key={condition.guard ?? condition.name}>
+        {[...shown, ...(groupsLeft.length > 0 ? [] : groups)].map(condition => (
+          <React.Fragment
+            key={
+              condition.guard ?? `${condition.name} ${condition.requirement}`
+            }
+          >
             <dt>
               {condition.guard === null ? (
                 condition.name
@@ -62,7 +68,7 @@ export function Conditions(props: {
           </React.Fragment>
         ))}
       </dl>
-      {shown.length < single.length && (
+      {shown.length < all.length && (
         <button
           type="button"
           className="jp-Compilescope-link"

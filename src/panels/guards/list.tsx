@@ -11,12 +11,12 @@ import type { Content, IBranch, IEntry } from './rows';
 import {
   arrange,
   depthFor,
-  entriesOf,
   flatten,
   groupsOf,
   keyOf,
   pathTo,
   prune,
+  titled,
   treeOf
 } from './rows';
 
@@ -29,18 +29,15 @@ const MAX_UNFOLDED_ROWS = 200;
  * The guards, as a tree or as a table.
  */
 export function GuardList(props: {
-  compilation: Compilation;
+  compilations: readonly Compilation[];
+  entries: readonly IEntry[];
   options: IGuardOptions;
   columns: IColumnContext;
   chosen: number | null;
   onChoose: (index: number) => void;
 }): JSX.Element {
-  const { compilation, options, columns } = props;
+  const { options, columns } = props;
   const { trans } = columns.context;
-  const entries = React.useMemo(
-    () => entriesOf(compilation.guards),
-    [compilation]
-  );
   const { selection, linked } = columns.context.model;
   const keep = React.useMemo(
     () => filterOf(options, guard => isSelected(columns.context, guard.origin)),
@@ -49,7 +46,7 @@ export function GuardList(props: {
   const none = trans.__('No guard matches the filter.');
   // What was selected here is already visible.
   const revealKey = selection.origin === columns.view ? null : linked;
-  const shared = { ...props, entries, keep, none, trans, revealKey };
+  const shared = { ...props, keep, none, trans, revealKey };
   return options.arrangement === 'table' ? (
     <FlatList {...shared} />
   ) : (
@@ -58,7 +55,7 @@ export function GuardList(props: {
 }
 
 interface IPartProps {
-  compilation: Compilation;
+  compilations: readonly Compilation[];
   options: IGuardOptions;
   columns: IColumnContext;
   chosen: number | null;
@@ -75,7 +72,13 @@ function FlatList(props: IPartProps): JSX.Element {
   const [sort, setSort] = React.useState<Sort>(null);
   const listColumns = React.useMemo(
     () => tableColumns(columns),
-    [columns.scale, columns.hasCosts, columns.hasHits, columns.hasFails]
+    [
+      columns.scale,
+      columns.hasCosts,
+      columns.hasHits,
+      columns.hasFails,
+      columns.graphs !== null
+    ]
   );
   const rows = React.useMemo(
     () => sorted(entries.filter(keep), listColumns, sort),
@@ -100,20 +103,33 @@ function FlatList(props: IPartProps): JSX.Element {
 }
 
 function Tree(props: IPartProps): JSX.Element {
-  const { compilation, options, columns, entries, keep, chosen, trans } = props;
+  const { compilations, options, columns, entries, keep, chosen, trans } =
+    props;
   const { arrangement, order } = options;
   // What the user folded or unfolded; the rest is unfolded as deep as fits.
   const [folds, setFolds] = React.useState<ReadonlyMap<string, boolean>>(
     () => new Map()
   );
   const [selected, setSelected] = React.useState<string | null>(null);
-  const whole = React.useMemo(
-    () =>
+  const whole = React.useMemo(() => {
+    const branchesOf = (
+      own: readonly IEntry[],
+      { guard_tree }: Compilation,
+      prefix: string
+    ) =>
       arrangement === 'tree'
-        ? treeOf(entries, compilation.guard_tree)
-        : groupsOf(entries),
-    [entries, arrangement]
-  );
+        ? treeOf(own, guard_tree, prefix)
+        : groupsOf(own, prefix);
+    const { graphs } = columns;
+    return graphs === null
+      ? compilations.flatMap(each => branchesOf(entries, each, ''))
+      : compilations.map(each => {
+          const { id } = each;
+          const own = entries.filter(entry => entry.compilation === id);
+          const branches = branchesOf(own, each, `${id} `);
+          return titled(id, graphs.get(id) ?? id, branches);
+        });
+  }, [entries, arrangement, columns.graphs !== null]);
   React.useEffect(() => setFolds(new Map()), [whole]);
   const filtered = isFiltered(options);
   const branches = React.useMemo(

@@ -1,11 +1,28 @@
-import type { Guard, GuardManager } from '../../protocol/types';
+import type { Compilation, Guard, GuardManager } from '../../protocol/types';
 import type { ITreeItem } from '../common';
+import type { IGraph } from '../common/graphs';
 
 /**
- * A guard and its index in the compilation.
+ * The guards of a compilation.
+ */
+export interface IGraphGuards extends IGraph {
+  /**
+   * Null if they cannot be read.
+   */
+  readonly compilation: Compilation | null;
+}
+
+/**
+ * A guard and its place among all that are shown.
  */
 export interface IEntry {
   readonly index: number;
+
+  /**
+   * The id of its compilation, and its place there.
+   */
+  readonly compilation: string;
+  readonly place: number;
   readonly guard: Guard;
 
   /**
@@ -28,7 +45,12 @@ export interface IBranch {
   readonly source: string;
 
   /**
-   * The time to check everything below it, in nanoseconds.
+   * The title of the compilation whose guards these are; empty for some of them.
+   */
+  readonly title: string;
+
+  /**
+   * A check of all below it, in nanoseconds.
    */
   readonly cost: number | null;
 
@@ -58,11 +80,18 @@ export type Content =
 export type Order = 'order' | 'cost' | 'fails' | 'source';
 
 /**
- * The guards of a compilation with their indices.
+ * The guards of a compilation with their places.
+ *
+ * @param before - How many guards of others are shown before them.
  */
-export function entriesOf(guards: readonly Guard[]): readonly IEntry[] {
-  return guards.map((guard, index) => ({
-    index,
+export function entriesOf(
+  { id, guards }: Pick<Compilation, 'id' | 'guards'>,
+  before = 0
+): readonly IEntry[] {
+  return guards.map((guard, place) => ({
+    index: before + place,
+    compilation: id,
+    place,
     guard,
     // A file of an earlier version has only the counts.
     failed: guard.failed || (guard.fails ?? 0) > 0
@@ -75,7 +104,8 @@ export function entriesOf(guards: readonly Guard[]): readonly IEntry[] {
  */
 export function treeOf(
   entries: readonly IEntry[],
-  tree: readonly GuardManager[]
+  tree: readonly GuardManager[],
+  prefix = ''
 ): readonly IBranch[] {
   const direct = tree.map((): IEntry[] => []);
   const below = tree.map((): number[] => []);
@@ -95,7 +125,7 @@ export function treeOf(
   for (let index = tree.length - 1; index >= 0; index--) {
     const manager = tree[index];
     branches[index] = branch(
-      `m${index}`,
+      `${prefix}m${index}`,
       manager,
       manager.source,
       direct[index],
@@ -104,7 +134,7 @@ export function treeOf(
   }
   const top = roots.map(index => branches[index]);
   return homeless.length > 0
-    ? [...top, branch('none', null, '', homeless, [])]
+    ? [...top, branch(`${prefix}none`, null, '', homeless, [])]
     : top;
 }
 
@@ -112,7 +142,10 @@ export function treeOf(
  * The guards of each source together, sources in the order of their first
  * guard.
  */
-export function groupsOf(entries: readonly IEntry[]): readonly IBranch[] {
+export function groupsOf(
+  entries: readonly IEntry[],
+  prefix = ''
+): readonly IBranch[] {
   const groups = new Map<string, IEntry[]>();
   for (const entry of entries) {
     const { source } = entry.guard;
@@ -121,12 +154,26 @@ export function groupsOf(entries: readonly IEntry[]): readonly IBranch[] {
     groups.set(source, group);
   }
   return [...groups].map(([source, group]) =>
-    branch(`s${source}`, null, source, group, [])
+    branch(`${prefix}s${source}`, null, source, group, [])
   );
 }
 
 /**
- * Only the matching guards, and their ancestors.
+ * All guards of a compilation below its title.
+ */
+export function titled(
+  id: string,
+  title: string,
+  branches: readonly IBranch[]
+): IBranch {
+  const [root] = branches;
+  return branches.length === 1 && root.manager?.parent === null
+    ? { ...root, title }
+    : { ...branch(id, null, '', [], branches), title };
+}
+
+/**
+ * Only the guards to keep, and what stands over them.
  */
 export function prune(
   branches: readonly IBranch[],
@@ -298,12 +345,19 @@ function branch(
     key,
     manager,
     source,
+    title: '',
     cost: manager
       ? manager.cost_ns
-      : total(guards.map(({ guard }) => guard.cost_ns)),
+      : total([
+          ...guards.map(({ guard }) => guard.cost_ns),
+          ...branches.map(({ cost }) => cost)
+        ]),
     fails: manager
       ? manager.fails
-      : total(guards.map(({ guard }) => guard.fails)),
+      : total([
+          ...guards.map(({ guard }) => guard.fails),
+          ...branches.map(({ fails }) => fails)
+        ]),
     count,
     guards,
     branches

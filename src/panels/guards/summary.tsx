@@ -1,6 +1,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { Badge } from '../common';
+import { readingText } from '../common/graphs';
 import {
   formatCount,
   formatNanoseconds,
@@ -13,6 +14,12 @@ import type { ISummary } from './totals';
  */
 export function Summary(props: {
   summary: ISummary;
+
+  /**
+   * Of how many compilations they are, and how many of these are still to be read.
+   */
+  graphs: number;
+  waiting: number;
   noCost: string;
 
   /**
@@ -26,13 +33,17 @@ export function Summary(props: {
   lacking: string;
   trans: TranslationBundle;
 }): JSX.Element {
-  const { summary, noCost, noHits, lacking, trans } = props;
+  const { summary, graphs, waiting, noCost, noHits, lacking, trans } = props;
   const { count, python, failing, counted, cost, costliest } = summary;
   return (
     <p className="jp-Compilescope-guardSummary">
+      {waiting > 0 && <span>{readingText(waiting, trans)}</span>}
       <strong>
         {trans._n('%2 guard', '%2 guards', count, formatCount(count))}
       </strong>
+      {graphs > 1 && (
+        <span>{trans.__('of %1 graphs', formatCount(graphs))}</span>
+      )}
       {cost === null ? (
         <span className="jp-Compilescope-muted">{noCost}</span>
       ) : (
@@ -41,7 +52,9 @@ export function Summary(props: {
             'The shortest of repeated checks, with warm CPU caches. In a call, kernels and other processes evict the data that guards read: the guards of many modules then take twice as long or more. “Where one call’s time goes” also includes Dynamo’s entry.'
           )}
         >
-          {trans.__('at least %1 a call', formatNanoseconds(cost))}{' '}
+          {graphs > 1
+            ? trans.__('at least %1 to check all', formatNanoseconds(cost))
+            : trans.__('at least %1 a call', formatNanoseconds(cost))}{' '}
           <span className="jp-Compilescope-muted">
             {trans.__('measured on a clone of the guards')}
           </span>

@@ -1,7 +1,7 @@
 import type { Compilation } from '../../protocol/types';
 
 /**
- * The totals of all guards of a compilation.
+ * What the guards of compilations come to.
  */
 export interface ISummary {
   readonly count: number;
@@ -18,9 +18,9 @@ export interface ISummary {
   readonly counted: boolean;
 
   /**
-   * The time to check the whole tree, in nanoseconds; null if it was not
-   * measured. The costs of single guards may still be known: they exclude the
-   * time to fetch their values.
+   * The time of a check of all trees, in nanoseconds; null if one was not
+   * measured. The costs of single guards may still be known: they leave out how
+   * their values are fetched.
    */
   readonly cost: number | null;
 
@@ -41,10 +41,17 @@ export interface ISummary {
 const TOP = 5;
 
 /**
- * Sums up the guards of a compilation.
+ * Sum up the guards of compilations.
  */
-export function summarize({ guards, guard_tree }: Compilation): ISummary {
-  const cost = guard_tree.length > 0 ? guard_tree[0].cost_ns : null;
+export function summarize(compilations: readonly Compilation[]): ISummary {
+  const guards = compilations.flatMap(compilation => compilation.guards);
+  const managers = compilations.flatMap(({ guard_tree }) => guard_tree);
+  const roots = compilations.map(
+    ({ guard_tree }) => guard_tree[0]?.cost_ns ?? null
+  );
+  const cost = roots.includes(null)
+    ? null
+    : roots.reduce<number>((sum, root) => sum + root!, 0);
   const costs = guards
     .flatMap(({ cost_ns }) => (cost_ns === null ? [] : [cost_ns]))
     .sort((a, b) => b - a);
@@ -56,9 +63,9 @@ export function summarize({ guards, guard_tree }: Compilation): ISummary {
     // A failure that torch counts at a node may be of any of its guards.
     failing: Math.max(
       guards.filter(({ fails }) => fails).length,
-      guard_tree.some(({ fails }) => fails) ? 1 : 0
+      managers.some(({ fails }) => fails) ? 1 : 0
     ),
-    counted: [...guards, ...guard_tree].some(({ fails }) => fails !== null),
+    counted: [...guards, ...managers].some(({ fails }) => fails !== null),
     cost,
     highest: costs[0] ?? null,
     costliest:

@@ -1,52 +1,49 @@
 import * as React from 'react';
 import { problemOf } from '../../protocol/client';
-import type { Compilation, Guard, GuardOutcome } from '../../protocol/types';
+import type { GuardOutcome } from '../../protocol/types';
 import type { IEmpty, IShown } from '../common';
-import { isSelected, pickRemedy, ReportView } from '../common';
+import { pickRemedy, ReportView } from '../common';
+import { graphsOf, shownGraph } from '../common/graphs';
 import type { IViewContext } from '../views';
-import { Conditions } from './conditions';
-import { Controls } from './controls';
-import { Details } from './details';
-import type { IGuardOptions } from './filter';
+import type { IChosenGuard } from './body';
+import { GuardsBody } from './body';
 import { DEFAULT_OPTIONS } from './filter';
-import { GuardList } from './list';
-import { Summary } from './summary';
-import { summarize } from './totals';
+import type { IGraphGuards } from './rows';
 import { Tries } from './tries';
 import { WhatIf } from './whatIf';
 
 /**
- * The guards of a compilation, and which of them would fail for other
- * arguments.
+ * The guards of all compilations or of one, and which of them other arguments would fail.
  */
-export class GuardsView extends ReportView<Compilation> {
+export class GuardsView extends ReportView<IGraphGuards> {
   constructor(context: IViewContext) {
     super(context, {
       name: 'guards',
+      lists: 'guards',
       label: context.trans.__('Guards')
     });
   }
 
-  protected load({ variant, compilation }: IShown): Promise<Compilation> {
-    return this.model.getCompilation(variant, compilation, ['guards']);
+  protected override load({ variant }: IShown): Promise<IGraphGuards> {
+    const { model } = this;
+    const [first] = graphsOf(model, variant, 'guards');
+    return this._read(
+      variant,
+      shownGraph(model) || (first?.id ?? model.compilation)
+    );
   }
 
-  protected override whyEmpty({
-    id,
-    guards,
-    absent,
-    reduced
-  }: Compilation): IEmpty | null {
-    const { trans } = this;
-    return guards.length > 0
+  protected override whyEmpty(
+    { id, why }: IGraphGuards,
+    { variant }: IShown
+  ): IEmpty | null {
+    const { model, trans } = this;
+    return !why || graphsOf(model, variant, 'guards').length > 0
       ? null
       : {
           what: trans.__('No guards for %1', id),
-          why:
-            reduced ||
-            absent.guards ||
-            trans.__('The compilation ended before torch created any.'),
-          remedy: pickRemedy(this.model, this.trans)
+          why,
+          remedy: pickRemedy(model, trans)
         };
   }
 
@@ -74,112 +71,55 @@ export class GuardsView extends ReportView<Compilation> {
     );
   }
 
-  protected present(compilation: Compilation): JSX.Element {
-    const { context, trans } = this;
-    const hasTree = compilation.guard_tree.length > 0;
-    const options: IGuardOptions =
-      this._options.arrangement === 'tree' && !hasTree
-        ? { ...this._options, arrangement: 'source' }
-        : this._options;
-    const summary = summarize(compilation);
-    const chosen = this._chosenIn(compilation);
-    const marked = this._marked(compilation.guards);
-    const noCost = compilation.absent.guard_costs ?? trans.__('not measured');
+  protected override present(
+    first: IGraphGuards,
+    { subject, variant }: IShown
+  ): JSX.Element {
     return (
-      <>
-        <Summary
-          summary={summary}
-          noCost={noCost}
-          noHits={compilation.absent.guard_hits ?? ''}
-          lacking={compilation.absent.added_guards ?? ''}
-          trans={trans}
-        />
-        {compilation.conditions.length > 0 && (
-          <Conditions
-            conditions={compilation.conditions}
-            chosen={chosen}
-            onChoose={index => this._choose(compilation, index)}
-            trans={trans}
-          />
-        )}
-        <Controls
-          guards={compilation.guards}
-          hasTree={hasTree}
-          marked={marked}
-          hasLine={
-            this.model.selection.source !== null ||
-            this.model.linked.sources.length > 0
-          }
-          options={options}
-          onChange={change => {
-            this._options = { ...options, ...change };
-            this.update();
-          }}
-          trans={trans}
-        />
-        <GuardList
-          compilation={compilation}
-          options={options}
-          columns={{
-            context,
-            view: this,
-            scale:
-              (options.arrangement === 'tree' ? summary.cost : null) ??
-              summary.highest,
-            noCost,
-            hasCosts: summary.cost !== null || summary.highest !== null,
-            hasHits: compilation.guards.some(guard => guard.hits !== null),
-            hasFails:
-              compilation.guards.some(guard => guard.fails) ||
-              compilation.guard_tree.some(guardManager => guardManager.fails),
-            noCounts: compilation.absent.guard_hits ?? trans.__('not counted')
-          }}
-          chosen={chosen}
-          onChoose={index => this._choose(compilation, index)}
-        />
-        {chosen !== null && (
-          <Details
-            guard={compilation.guards[chosen]}
-            compilation={compilation}
-            context={context}
-            view={this}
-            onClose={() => {
-              this._chosen = null;
-              this.update();
-            }}
-          />
-        )}
-      </>
+      <GuardsBody
+        key={JSON.stringify([subject, variant])}
+        variant={variant}
+        first={first}
+        read={id => this._read(variant, id)}
+        options={this._options}
+        onOptions={options => {
+          this._options = options;
+          this.update();
+        }}
+        chosen={this._chosenHere()}
+        onChoose={chosen => {
+          this._chosen = chosen && { ...this._shown(), ...chosen };
+          this.update();
+        }}
+        context={this.context}
+        view={this}
+      />
     );
   }
 
-  private _choose({ id, guards }: Compilation, index: number): void {
-    this._chosen = { ...this._shown(), compilation: id, index, expression: '' };
-    const { origin } = guards[index];
-    if (origin) {
-      const { file, line } = origin;
-      this.model.select({ source: { file, line }, origin: this });
-    }
-    this.update();
+  private async _read(variant: string, id: string): Promise<IGraphGuards> {
+    const compilation = await this.model.getCompilation(variant, id, [
+      'guards'
+    ]);
+    const { guards, reduced, absent } = compilation;
+    const why =
+      guards.length > 0
+        ? ''
+        : reduced ||
+          absent.guards ||
+          this.trans.__('The compilation ended before torch created any.');
+    return { id, compilation, why };
   }
 
   /**
-   * The index of the selected guard, if it belongs to this compilation.
+   * The guard that was chosen, if it is of what is shown.
    */
-  private _chosenIn({ id, guards }: Compilation): number | null {
-    const chosen = this._chosen;
+  private _chosenHere(): IChosenGuard | null {
     const { subject, variant } = this._shown();
-    if (
-      chosen?.compilation !== id ||
-      chosen.subject !== subject ||
-      chosen.variant !== variant
-    ) {
-      return null;
-    }
-    const place =
-      chosen.index ??
-      guards.findIndex(guard => guard.expression === chosen.expression);
-    return place >= 0 && place < guards.length ? place : null;
+    const chosen = this._chosen;
+    return chosen?.subject === subject && chosen.variant === variant
+      ? chosen
+      : null;
   }
 
   /**
@@ -189,11 +129,6 @@ export class GuardsView extends ReportView<Compilation> {
   private _shown(): { subject: string | null; variant: string | null } {
     const { subject, variant } = this.model;
     return { subject, variant };
-  }
-
-  private _marked(guards: readonly Guard[]): number {
-    return guards.filter(guard => isSelected(this.context, guard.origin))
-      .length;
   }
 
   /**
@@ -257,7 +192,7 @@ export class GuardsView extends ReportView<Compilation> {
     this._chosen = {
       ...this._shown(),
       compilation,
-      index: place,
+      place,
       expression: guard?.expression ?? ''
     };
     // A filtered-out guard could not be shown.
@@ -268,12 +203,8 @@ export class GuardsView extends ReportView<Compilation> {
   }
 
   private _options = DEFAULT_OPTIONS;
-  private _chosen: {
-    subject: string | null;
-    variant: string | null;
-    compilation: string;
-    index: number | null;
-    expression: string;
-  } | null = null;
+  private _chosen:
+    (IChosenGuard & { subject: string | null; variant: string | null }) | null =
+    null;
   private _tries = new Map<string, Tries>();
 }

@@ -3,17 +3,20 @@ import { wrapperName } from '../../model/wrappers';
 import type { Decision, Kernel, Launch } from '../../protocol/types';
 import type { Sort } from '../common';
 import { filled, SearchField, Select, sorted, VirtualTable } from '../common';
-import { compilationTitle } from '../../words/compilations';
-import { formatCount } from '../../words/format';
+import {
+  GraphChoice,
+  shownGraph,
+  useGraphs,
+  whyMissing
+} from '../common/graphs';
 import { StudyButton } from '../common/study';
 import type { IViewContext } from '../views';
 import { columnsOf } from './columns';
 import { Details } from './details';
-import type { IGraphKernels } from './graphs';
-import { graphsOf, stampOf, useGraphs } from './graphs';
 import { languageTitle } from './phrases';
 import { directionTitle } from '../../words/directions';
 import { TargetButtons } from './targetButtons';
+import type { IGraphKernels } from './read';
 import type { IFilter, IRow } from './rows';
 import { artifactOf, filtered, rowsOf } from './rows';
 import { TotalsText } from './totals';
@@ -38,53 +41,41 @@ export function KernelsBody(props: {
   read: (id: string) => Promise<IGraphKernels>;
 
   /**
-   * The id of the only shown graph; empty for all graphs.
-   */
-  graph: string;
-  onGraph: (id: string) => void;
-
-  /**
-   * Selects the compilation of a kernel in all views.
-   */
-  onCompilation: (id: string) => void;
-
-  /**
    * Why the launches could not be timed; empty if they could, or timing was not requested.
    */
   whyUntimed?: string;
   context: IViewContext;
   origin: object;
 }): JSX.Element {
-  const { variant, graph, context, origin } = props;
+  const { variant, context, origin } = props;
   const { model, trans } = context;
   const [filter, setFilter] = React.useState<IFilter>(EVERYTHING);
   const [sort, setSort] = React.useState<Sort>(null);
   const [chosen, setChosen] = React.useState<string | null>(null);
   const files = model.report?.files;
   const summary = model.report?.variants.find(({ name }) => name === variant);
-  const compilations = graphsOf(model, variant);
-  const all = compilations.map(({ id }) => id);
-  const ids = graph ? [graph] : all.length > 0 ? all : [props.first.id];
-  const stamps = new Map(
-    (summary?.compilations ?? [])
-      .filter(({ id }) => ids.includes(id))
-      .map(compilation => [compilation.id, stampOf(model, compilation)])
-  );
-  const read = useGraphs(props.first, stamps, props.read);
-  const graphs = React.useMemo(
-    () => ids.flatMap(id => read.get(id) ?? []),
-    [read, ids.join()]
-  );
+  const graphs = useGraphs(context, {
+    variant,
+    listed: 'kernels',
+    first: props.first,
+    graph: shownGraph(model),
+    read: props.read,
+    fail: (id, why) => ({ id, kernels: [], decisions: [], why })
+  });
+  const { read, titles } = graphs;
+  const isOfSeveral = graphs.ids.length > 1;
   const rows = React.useMemo(
     () =>
-      graphs.flatMap(({ id, kernels }) =>
+      read.flatMap(({ id, kernels }) =>
         rowsOf(kernels, variant, id, files ?? {})
       ),
-    [graphs, variant, files]
+    [read, variant, files]
   );
   const choose = (row: IRow) => {
     setChosen(row.id);
-    props.onCompilation(row.compilation);
+    if (model.hasAllGraphs) {
+      model.showAllGraphs(row.compilation);
+    }
   };
   const open = (row: IRow, position: IOpened, launch?: Launch) => {
     choose(row);
@@ -115,18 +106,12 @@ export function KernelsBody(props: {
   const conflict = model.report?.overview?.conflicts.find(
     entry => entry.variant === variant
   );
-  const titles = new Map(
-    (summary?.compilations ?? []).map(compilation => [
-      compilation.id,
-      compilationTitle(compilation, files ?? {}, trans)
-    ])
-  );
   const columns = filled(
     columnsOf(context, {
       origin,
       isTimed,
       isTraining,
-      graphs: ids.length > 1 ? titles : null,
+      graphs: isOfSeveral ? titles : null,
       target,
       latencyUs: conflict?.latency_us ?? null,
       onLaunch
@@ -146,7 +131,6 @@ export function KernelsBody(props: {
   const selected = selectedOf(rows, chosen, row =>
     name === null ? isLinked(row) : isOfShown(row) && row.kernel.name === name
   );
-  const waiting = ids.filter(id => !read.has(id)).length;
   const kernels = rows.map(({ kernel }) => kernel);
   return (
     <>
@@ -160,14 +144,7 @@ export function KernelsBody(props: {
           value={filter.text}
           onChange={text => setFilter({ ...filter, text })}
         />
-        <Choice
-          label={trans.__('Graph')}
-          of={graph ? [...all, graph] : all}
-          title={id => titles.get(id) ?? id}
-          any={trans.__('all %1', formatCount(all.length))}
-          value={graph}
-          onChange={props.onGraph}
-        />
+        <GraphChoice graphs={graphs} context={context} />
         <Choice
           label={trans.__('Language')}
           of={kernels.map(({ language }) => language)}
@@ -188,7 +165,7 @@ export function KernelsBody(props: {
           rows={shown}
           of={rows}
           target={target}
-          waiting={waiting}
+          waiting={graphs.waiting}
           trans={trans}
         />
         {summary && target !== null && (
@@ -216,7 +193,7 @@ export function KernelsBody(props: {
           {trans.__('Not measured: %1', props.whyUntimed)}
         </p>
       )}
-      {whyMissing(graphs).map(([why, of]) => (
+      {whyMissing(read).map(([why, of]) => (
         <p
           key={why}
           className="jp-Compilescope-hint jp-Compilescope-kernelsWhy"
@@ -240,7 +217,7 @@ export function KernelsBody(props: {
           }}
           isMarked={isLinked}
           startsGroup={
-            ids.length > 1 && sort === null
+            isOfSeveral && sort === null
               ? (row, above) => row.compilation !== above.compilation
               : undefined
           }
@@ -263,7 +240,8 @@ export function KernelsBody(props: {
             target={target}
             decisions={decisionsFor(
               selected.kernel,
-              read.get(selected.compilation)?.decisions ?? []
+              read.find(({ id }) => id === selected.compilation)?.decisions ??
+                []
             )}
             onForm={(form, config) => {
               const beside = artifactOf(selected.kernel);
@@ -354,19 +332,4 @@ function hasSource(
     .find(summary => summary.name === variant)
     ?.compilations.find(({ id }) => id === compilation)
     ?.artifacts.some(artifact => artifact.name === name);
-}
-
-/**
- * Why graphs that have kernels have none here, each reason once.
- */
-function whyMissing(
-  graphs: readonly IGraphKernels[]
-): readonly (readonly [string, readonly string[]])[] {
-  const ids = new Map<string, string[]>();
-  for (const { id, why } of graphs) {
-    if (why) {
-      ids.set(why, [...(ids.get(why) ?? []), id]);
-    }
-  }
-  return [...ids];
 }

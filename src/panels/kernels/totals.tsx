@@ -7,6 +7,7 @@ import {
   formatMicroseconds,
   formatQuantity
 } from '../../words/format';
+import { readingText } from '../common/graphs';
 import { Estimate } from '../common/estimate';
 import type { IRow } from './rows';
 import { launchesByDirection, totalsOf } from './rows';
@@ -31,8 +32,7 @@ export function TotalsText(props: {
   const byDirection = React.useMemo(() => launchesByDirection(shown), [shown]);
   return (
     <span className="jp-Compilescope-kernelTotals" role="status">
-      {waiting > 0 &&
-        `${trans._n('reading %2 more graph:', 'reading %2 more graphs:', waiting, formatCount(waiting))} `}
+      {waiting > 0 && `${readingText(waiting, trans)} `}
       {shown.length === rows.length
         ? trans._n(
             '%2 kernel',

@@ -7,20 +7,13 @@ import {
   kernelOf,
   launchOf
 } from '../support/structs';
-import { contextOf, drawn, viewStage, ViewModel } from '../support/views';
-
-/** A model that says when its compilation changes. */
-function pickedModel(): ViewModel {
-  const model = new ViewModel();
-  let compilation = '0/0';
-  return Object.defineProperty(model, 'compilation', {
-    get: () => compilation,
-    set: (id: string) => {
-      compilation = id;
-      model.compilationChanged.emit();
-    }
-  });
-}
+import {
+  contextOf,
+  drawn,
+  pickedModel,
+  viewStage,
+  ViewModel
+} from '../support/views';
 
 const MM = kernelOf('extern_kernels.mm', { launches: [launchOf('launch:9')] });
 const KERNELS: Record<string, (typeof MM)[]> = {
@@ -117,7 +110,7 @@ describe('kernels of several graphs', () => {
     expect(graph().value).toBe('2/0');
     await pick('1/0');
     expect(view.node.textContent).toContain('No kernels of 1/0');
-    act(() => view.showSection());
+    act(() => model.showAllGraphs());
     await drawn();
     expect(totals()).toMatch(/^3 kernels/);
   });

@@ -239,9 +239,6 @@ describe('KernelsBody', () => {
         variant="python"
         first={{ id: '0/0', kernels, decisions: [], why: '' }}
         read={jest.fn()}
-        graph=""
-        onGraph={jest.fn()}
-        onCompilation={jest.fn()}
         context={context}
         origin={origin}
       />

@@ -197,9 +197,6 @@ describe('the Kernels view', () => {
         variant={H100.name}
         first={{ id: '0/0', kernels, decisions, why: '' }}
         read={jest.fn()}
-        graph=""
-        onGraph={jest.fn()}
-        onCompilation={jest.fn()}
         context={context}
         origin={{}}
       />

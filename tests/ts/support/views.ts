@@ -25,6 +25,8 @@ export class ViewModel {
   subject = 'f';
   variant = 'python';
   compilation = '0/0';
+  hasAllGraphs = true;
+  showAllGraphs = jest.fn();
   isLive = true;
   pending = false;
   job: JobState | null = null;
@@ -66,6 +68,24 @@ export class ViewModel {
 
   select = jest.fn((change: Partial<ISelection>) => {
     this.selection = selection(change);
+  });
+}
+
+/**
+ * A model that says when its compilation changes.
+ */
+export function pickedModel(): ViewModel {
+  const model = new ViewModel();
+  let compilation = '0/0';
+  const turn = (id: string, hasAllGraphs: boolean) => {
+    compilation = id;
+    model.hasAllGraphs = hasAllGraphs;
+    model.compilationChanged.emit();
+  };
+  model.showAllGraphs.mockImplementation((id = compilation) => turn(id, true));
+  return Object.defineProperty(model, 'compilation', {
+    get: () => compilation,
+    set: (id: string) => turn(id, false)
   });
 }
 

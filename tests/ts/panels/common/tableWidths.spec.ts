@@ -80,6 +80,7 @@ it('leaves most of a wide panel to the guards of the tree', () => {
   const columns = treeColumns({
     context,
     view: {},
+    graphs: null,
     scale: 1,
     noCost: '',
     noCounts: '',

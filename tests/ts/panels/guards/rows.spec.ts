@@ -40,7 +40,7 @@ const GUARDS = [
 ];
 
 describe('the rows of guards', () => {
-  const entries = entriesOf(GUARDS);
+  const entries = entriesOf(fullCompilation({ guards: GUARDS }));
   const names = (branches: ReturnType<typeof treeOf>) =>
     flatten(branches, () => true).map(({ level, content }) =>
       [
@@ -70,7 +70,7 @@ describe('the rows of guards', () => {
       ...manager,
       parent: (index + 1) % TREE.length
     }));
-    const entries = entriesOf(GUARDS);
+    const entries = entriesOf(fullCompilation({ guards: GUARDS }));
     expect(flatten(treeOf(entries, circle), () => true).length).toBeGreaterThan(
       GUARDS.length
     );
@@ -122,7 +122,7 @@ describe('the rows of guards', () => {
 
   it('are unfolded as far as has room', () => {
     const many = manyGuards(5000);
-    const tree = treeOf(entriesOf(many.guards), many.guard_tree);
+    const tree = treeOf(entriesOf(many), many.guard_tree);
     expect(depthFor(tree, 200)).toBe(1);
     expect(depthFor(treeOf(entries, TREE), 200)).toBe(3);
   });
@@ -130,7 +130,7 @@ describe('the rows of guards', () => {
 
 describe('the filter of guards', () => {
   const shownNames = (change: Partial<typeof DEFAULT_OPTIONS>) =>
-    entriesOf(GUARDS)
+    entriesOf(fullCompilation({ guards: GUARDS }))
       .filter(filterOf({ ...DEFAULT_OPTIONS, ...change }, g => g === GUARDS[0]))
       .map(entry => entry.guard.expression);
 
@@ -147,9 +147,9 @@ describe('the filter of guards', () => {
 
 describe('summarize', () => {
   it('takes the cost of the tree, and the share of the costliest', () => {
-    const summary = summarize(
+    const summary = summarize([
       fullCompilation({ guards: GUARDS, guard_tree: TREE })
-    );
+    ]);
     expect(summary).toMatchObject({
       count: 4,
       python: 1,
@@ -162,14 +162,14 @@ describe('summarize', () => {
 
   it('has no cost of a call where only single guards were measured', () => {
     const tree = [managerOf({ kind: 'RootGuardManager' }), ...TREE.slice(1)];
-    const summary = summarize(
+    const summary = summarize([
       fullCompilation({ guards: GUARDS, guard_tree: tree })
-    );
+    ]);
     expect(summary).toMatchObject({ cost: null, highest: 40, costliest: null });
   });
 
   it('has no cost where nothing was measured', () => {
-    const summary = summarize(fullCompilation({ guards: [guardOf()] }));
+    const summary = summarize([fullCompilation({ guards: [guardOf()] })]);
     expect(summary).toMatchObject({
       cost: null,
       costliest: null,

@@ -1,0 +1,259 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+import type { ISubjectModel } from '../../interfaces/subject';
+import { problemOf } from '../../protocol/client';
+import type { CompilationSummary } from '../../protocol/types';
+import { compilationTitle } from '../../words/compilations';
+import { formatCount } from '../../words/format';
+import type { IView, IViewContext } from '../views';
+import { Select } from './search';
+
+/**
+ * What such a view lists: the field of a compilation that counts it.
+ */
+export type Listed = NonNullable<IView['lists']>;
+
+/**
+ * What is read of one compilation.
+ */
+export interface IGraph {
+  /**
+   * The compilation's id.
+   */
+  readonly id: string;
+
+  /**
+   * Why it has nothing of what is listed; empty where it has.
+   */
+  readonly why: string;
+}
+
+/**
+ * So many compilations are read at first; then twice as many each time, up to a limit.
+ */
+const FIRST = 4;
+const MOST = 32;
+
+/**
+ * The compilations of a variant that have what a view lists.
+ */
+export function graphsOf(
+  { report }: ISubjectModel,
+  variant: string,
+  listed: Listed
+): readonly CompilationSummary[] {
+  const summary = report?.variants.find(({ name }) => name === variant);
+  return summary?.compilations.filter(graph => graph[listed] > 0) ?? [];
+}
+
+/**
+ * The id of the only compilation that a view of several shows; empty for all.
+ */
+export function shownGraph(model: ISubjectModel): string {
+  return model.hasAllGraphs ? '' : model.compilation;
+}
+
+/**
+ * What changes when a compilation has to be read again. Of a report that grows with
+ * each compilation, those that are there stay as they are.
+ */
+function stampOf(
+  { report }: ISubjectModel,
+  { kernels, guards, reduced }: CompilationSummary
+): string {
+  const { kind } = report!.subject;
+  return kind === 'watch' || kind === 'trace'
+    ? `${kernels} ${guards} ${reduced}`
+    : String(report!.revision);
+}
+
+/**
+ * What is shown of a variant's compilations.
+ */
+export interface IGraphs<T> {
+  /**
+   * The ids of all that have what is listed.
+   */
+  readonly all: readonly string[];
+
+  /**
+   * The ids of those that are shown.
+   */
+  readonly ids: readonly string[];
+
+  /**
+   * What was read of these so far, in their order.
+   */
+  readonly read: readonly T[];
+
+  /**
+   * How many are still to be read.
+   */
+  readonly waiting: number;
+
+  /**
+   * The titles of all compilations, by id.
+   */
+  readonly titles: ReadonlyMap<string, string>;
+}
+
+/**
+ * The compilations that a view shows, all or one: the first at once, the others as
+ * they are read.
+ *
+ * @param options.first - What is read already.
+ * @param options.graph - The id of the only one; empty for all.
+ * @param options.fail - What is shown of one that cannot be read.
+ */
+export function useGraphs<T extends IGraph>(
+  { model, trans }: IViewContext,
+  options: {
+    variant: string;
+    listed: Listed;
+    first: T;
+    graph: string;
+    read: (id: string) => Promise<T>;
+    fail: (id: string, why: string) => T;
+  }
+): IGraphs<T> {
+  const { variant, listed, first, graph } = options;
+  const summary = model.report?.variants.find(({ name }) => name === variant);
+  const compilations = summary?.compilations ?? [];
+  const all = graphsOf(model, variant, listed).map(({ id }) => id);
+  const ids = graph ? [graph] : all.length > 0 ? all : [first.id];
+  const stamps = new Map(
+    compilations
+      .filter(({ id }) => ids.includes(id))
+      .map(compilation => [compilation.id, stampOf(model, compilation)])
+  );
+  const known = useRead(first, stamps, options.read, options.fail);
+  const read = React.useMemo(
+    () => ids.flatMap(id => known.get(id) ?? []),
+    [known, ids.join()]
+  );
+  const files = model.report?.files ?? {};
+  const titles = new Map(
+    compilations.map(compilation => [
+      compilation.id,
+      compilationTitle(compilation, files, trans)
+    ])
+  );
+  return { all, ids, read, waiting: ids.length - read.length, titles };
+}
+
+/**
+ * @param stamps - The ids of those that are shown, each with its `stampOf`.
+ */
+function useRead<T extends IGraph>(
+  first: T,
+  stamps: ReadonlyMap<string, string>,
+  read: (id: string) => Promise<T>,
+  fail: (id: string, why: string) => T
+): ReadonlyMap<string, T> {
+  const [others, setOthers] = React.useState<ReadonlyMap<string, IRead<T>>>(
+    new Map()
+  );
+  const readOne = async (id: string): Promise<readonly [string, IRead<T>]> => {
+    const stamp = stamps.get(id)!;
+    try {
+      return [id, { stamp, graph: await read(id) }];
+    } catch (error) {
+      return [id, { stamp, graph: fail(id, problemOf(error).what) }];
+    }
+  };
+  React.useEffect(() => {
+    let isOpen = true;
+    const readAll = async () => {
+      const waiting = [...stamps.keys()].filter(
+        id => id !== first.id && others.get(id)?.stamp !== stamps.get(id)
+      );
+      for (let at = 0, size = FIRST; at < waiting.length;) {
+        const part = waiting.slice(at, at + size);
+        at += size;
+        size = Math.min(2 * size, MOST);
+        const graphs = await Promise.all(part.map(readOne));
+        if (!isOpen) {
+          return;
+        }
+        setOthers(known => new Map([...known, ...graphs]));
+      }
+    };
+    void readAll();
+    return () => {
+      isOpen = false;
+    };
+  }, [first.id, JSON.stringify([...stamps])]);
+  return React.useMemo(
+    () =>
+      new Map([
+        ...[...others].map(([id, { graph }]) => [id, graph] as const),
+        [first.id, first]
+      ]),
+    [others, first]
+  );
+}
+
+/**
+ * Why compilations have nothing of what is listed, each reason once.
+ */
+export function whyMissing(
+  graphs: readonly IGraph[]
+): readonly (readonly [string, readonly string[]])[] {
+  const ids = new Map<string, string[]>();
+  for (const { id, why } of graphs) {
+    if (why) {
+      ids.set(why, [...(ids.get(why) ?? []), id]);
+    }
+  }
+  return [...ids];
+}
+
+/**
+ * How many compilations are still to be read, before what is known so far.
+ */
+export function readingText(count: number, trans: TranslationBundle): string {
+  return trans._n(
+    'reading %2 more graph:',
+    'reading %2 more graphs:',
+    count,
+    formatCount(count)
+  );
+}
+
+interface IRead<T> {
+  readonly stamp: string;
+  readonly graph: T;
+}
+
+/**
+ * The choice of one compilation or all; nothing where there is only one.
+ */
+export function GraphChoice(props: {
+  graphs: Pick<IGraphs<unknown>, 'all' | 'titles'>;
+  context: IViewContext;
+}): JSX.Element | null {
+  const { graphs, context } = props;
+  const { model, trans } = context;
+  const graph = shownGraph(model);
+  const ids = [...new Set(graph ? [...graphs.all, graph] : graphs.all)];
+  return ids.length > 1 ? (
+    <Select
+      label={trans.__('Graph')}
+      value={graph}
+      options={[
+        {
+          value: '',
+          label: trans.__('all %1', formatCount(graphs.all.length))
+        },
+        ...ids.map(id => ({ value: id, label: graphs.titles.get(id) ?? id }))
+      ]}
+      onChange={id => {
+        if (id) {
+          model.compilation = id;
+        } else {
+          model.showAllGraphs();
+        }
+      }}
+    />
+  ) : null;
+}
