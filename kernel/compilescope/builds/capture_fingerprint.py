@@ -5,11 +5,15 @@ from __future__ import annotations
 import hashlib
 import re
 
+from ..capture.records import Record
 from ..torch_api.trace.record_names import DYNAMO_GRAPH, GUARDS
 from .capture_graphs import Captured
 
 _COMPARED = (DYNAMO_GRAPH, GUARDS, "dynamo_guards")
 """The events whose text says what was captured: the graph with its sizes, and the guards."""
+
+_TRACEBACK = "User code traceback:"
+"""What follows in a reason names the code that called the subject."""
 
 _ID = re.compile(r"(___check_(?:obj|type)_id\(.*?, )\d{5,}\b")
 """``id()`` of an object that a guard checks, which differs in each process."""
@@ -25,8 +29,15 @@ _SET = re.compile(r"frozenset\(\{(.*?)\}\)")
 """A set that a guard compares, whose order differs in each process."""
 
 
-def fingerprint(captured: Captured) -> str:
-    """A digest that is equal for captures with the same graphs and guards, for equal settings."""
+def fingerprint(captured: Captured, *, ran: bool = False) -> str:
+    """A digest that is equal for captures with the same graphs and guards, for equal settings.
+
+    Parameters
+    ----------
+    ran
+        Whether both captures ran the call: then the graphs' order, the graph breaks and the values
+        of symbols are compared too.
+    """
     # Not before: it loads Inductor.
     from ..torch_api.inductor import generation_state
 
@@ -34,12 +45,28 @@ def fingerprint(captured: Captured) -> str:
     for record in captured.records:
         if record.name in _COMPARED:
             digest.update(f"{record.name} {comparable(str(record.payload))}\n".encode())
+        elif ran:
+            digest.update(_of_run(record).encode())
     state = captured.context.copy().run(generation_state.described)
     # torch decides its order at the first call of an attention.
     if any(_ATTENTION in str(record.payload) for record in captured.records):
         state += generation_state.attention_order()
     digest.update(_ADDRESS.sub("id", state).encode())
     return digest.hexdigest()
+
+
+def _of_run(record: Record) -> str:
+    """What a record says of a run with values; empty if it says nothing."""
+    match record.name:
+        case "dynamo_start":
+            return "frame\n"
+        case "dynamo_graph_break_reason":
+            reason = str(record.payload).partition(_TRACEBACK)[0]
+            return f"break {comparable(reason)}\n"
+        case "create_symbol":
+            made = record.metadata
+            return f"symbol {made.get('symbol')} {made.get('source')} {made.get('val')}\n"
+    return ""
 
 
 def comparable(text: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextvars
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
@@ -65,6 +66,8 @@ class Captured(msgspec.Struct, kw_only=True):
     """Code that was generated together with another variant's."""
     shares: bool = False
     """Whether both wrappers have already been generated from one lowering."""
+    took_s: float = 0.0
+    """How long the run took."""
     context: contextvars.Context
     """Inductor's settings are context variables: another thread must take them from here."""
 
@@ -136,6 +139,7 @@ def capture(
         collecting_guards(guards.append),
     ):
         begin()
+        began = time.monotonic()
         code_copies.install(code_set)
         try:
             # Fails by itself where torch's cache folder cannot be made.
@@ -157,6 +161,7 @@ def capture(
                 settle()
         except CALL_ERRORS as error:
             captured.problem = explain(error)
+        captured.took_s = time.monotonic() - began
     ids = numbers(captured.records)
     captured.askable = EvaluableGuards(guards=by_report_id(guards, ids), code_set=code_set)
     captured.askable.drop_compiled()

@@ -22,6 +22,7 @@ from ..report.problem import Problem
 from ..report.variant import Variant
 from ..report.what_if import WhatIf
 from ..targets import local_sources, target_variants
+from ..targets.whole_call import SentCall
 from ..torch_api.failures import failures
 from ..torch_api.trace.aot_compiled import AotCompiled
 from .captures import Captures
@@ -90,26 +91,42 @@ class CodeGeneration:
 
     def may_generate_elsewhere(self, variant: Variant) -> bool:
         """Whether `generate_elsewhere` may succeed for a variant that has no capture."""
-        is_inductors = runs_here(variant) and generates(variant)
-        if not is_inductors or key_of(variant) in self._for_kernel:
-            return False
-        known = self._traceable()
+        known = self._traceable() if self._is_for_others(variant) else None
         return known is not None and local_sources.may_generate(known[1], variant)
 
+    def _is_for_others(self, variant: Variant) -> bool:
+        is_inductors = runs_here(variant) and generates(variant)
+        return is_inductors and key_of(variant) not in self._for_kernel
+
+    def packed_whole(self, variant: Variant) -> SentCall | None:
+        """The call with its data, if `generate_elsewhere` may succeed with them, but not without.
+
+        Call it on the thread that calls the subject.
+        """
+        is_breaking = variant.fullgraph  # it fails at the first graph break
+        if is_breaking or not self._is_for_others(variant) or self._known_run() is None:
+            return None
+        return local_sources.packed_whole(self._shipment)
+
     def generate_elsewhere(
-        self, name: str, variant: Variant, monitor: Monitor
+        self, name: str, variant: Variant, monitor: Monitor, sent: SentCall | None = None
     ) -> VariantReport | None:
         """Generates the code of a variant in another process; None if it needs a capture here.
+
+        Parameters
+        ----------
+        sent
+            What `packed_whole` returned for the variant.
 
         Raises
         ------
         Cancelled
             The monitor was canceled.
         """
-        known = self._traceable()
+        known = self._traceable() if sent is None else self._known_run()
         if known is None:
             return None
-        report = local_sources.generate(self._shipment, known, name, variant, monitor)
+        report = local_sources.generate(self._shipment, known, name, variant, monitor, sent)
         if report is None:
             self._for_kernel.add(key_of(variant))
         return report
@@ -135,12 +152,21 @@ class CodeGeneration:
         return local_sources.what_if(self._shipment, known, subject, variant, args, kwargs)
 
     def _traceable(self) -> tuple[Variant, Captured] | None:
-        """A capture with which other processes compare theirs, and its variant."""
+        """A capture with which other processes compare their traces, and its variant."""
+        return self._first_capture(local_sources.is_traceable)
+
+    def _known_run(self) -> tuple[Variant, Captured] | None:
+        """A capture with which other processes compare their runs, and its variant."""
+        return self._first_capture(local_sources.is_runnable)
+
+    def _first_capture(
+        self, is_usable: Callable[[Captured], bool]
+    ) -> tuple[Variant, Captured] | None:
         if self._compiled is not None:
             return None
         self._drop_outdated()
         for variant, captured in self._captures.all():
-            if local_sources.is_traceable(captured):
+            if is_usable(captured):
                 return variant, captured
         return None
 

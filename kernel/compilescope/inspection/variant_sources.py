@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
+from types import MappingProxyType
 
 from ..guards.variant_guards import VariantGuards
 from ..isolation.separate_context import in_separate_context
 from ..progress.progress import Monitor
 from ..report import Report, VariantReport
 from ..report.variant import Variant
+from ..targets.whole_call import SentCall
 from . import report_updates
 from .code_generation import CodeGeneration
 from .results import Results
@@ -58,27 +60,51 @@ class VariantSources:
                 unsaved = self._generation.capture(variant, monitor)
                 report_updates.note_unsaved(self._report, unsaved)
 
-    def capture_for_sources(self, variants: Mapping[str, Variant], monitor: Monitor) -> None:
+    def capture_for_sources(
+        self, variants: Mapping[str, Variant], monitor: Monitor
+    ) -> dict[str, SentCall]:
         """Calls the subject as often as the sources of these variants need it.
 
         Dynamic sizes take Dynamo several times as long. So the usual variant is captured first if
         nothing is yet: with that, another process may be able to capture them.
+
+        Returns
+        -------
+        dict
+            For each variant that needs the call's data in the other process, the call with them.
         """
+        sent: dict[str, SentCall] = {}
         for name, variant in variants.items():
             if variant.dynamic and not self.has_capture(Variant()):
                 self.capture({name: Variant()}, monitor)
-            if not self.may_generate_elsewhere(variant):
+            if self.has_capture(variant) or self.may_generate_elsewhere(variant):
+                continue
+            packed = self._generation.packed_whole(variant)
+            if packed is not None:
+                sent[name] = packed
+            else:
                 self.capture({name: variant}, monitor)
+        return sent
 
     def may_generate_elsewhere(self, variant: Variant) -> bool:
         """Whether `generate_elsewhere` may succeed for a variant that has no capture."""
         return self._generation.may_generate_elsewhere(variant)
 
     @in_separate_context
-    def generate_elsewhere(self, variants: Mapping[str, Variant], monitor: Monitor) -> bool:
+    def generate_elsewhere(
+        self,
+        variants: Mapping[str, Variant],
+        monitor: Monitor,
+        sent: Mapping[str, SentCall] = MappingProxyType({}),
+    ) -> bool:
         """Generates the sources of variants without a capture in another process.
 
         It runs nothing of the subject in this process, so a cell may run meanwhile.
+
+        Parameters
+        ----------
+        sent
+            What `capture_for_sources` returned.
 
         Returns
         -------
@@ -86,7 +112,7 @@ class VariantSources:
             False if one of them needs a capture, which calls the subject.
         """
         for name, variant in variants.items():
-            result = self._generation.generate_elsewhere(name, variant, monitor)
+            result = self._generation.generate_elsewhere(name, variant, monitor, sent.get(name))
             if result is None:
                 return False
             self._results.put_generated(result, lambda: None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
+from types import MappingProxyType
 from typing import Literal
 
 import msgspec
@@ -16,6 +17,7 @@ from ..progress.progress import Cancelled, Monitor
 from ..report import is_record
 from ..report.variant import Variant
 from ..studies.context import HERE, StudyProcesses
+from ..targets.whole_call import SentCall
 
 Kind = Literal["build", "measure", "study", "reproduce"]
 
@@ -74,12 +76,21 @@ def is_aside(requested: Mapping[str, Variant]) -> bool:
 
 
 def carry_out_aside(
-    work: Work, inspection: Inspection, requested: Mapping[str, Variant], monitor: Monitor
+    work: Work,
+    inspection: Inspection,
+    requested: Mapping[str, Variant],
+    monitor: Monitor,
+    sent: Mapping[str, SentCall] = MappingProxyType({}),
 ) -> bool:
     """Does work that calls no user code, in any thread, even while a cell runs.
 
     That is all work on variants for targets, and generating the sources of others that have a
     capture, or for which another process can capture the graphs.
+
+    Parameters
+    ----------
+    sent
+        What `prepare` returned, if it was called.
 
     Returns
     -------
@@ -95,7 +106,7 @@ def carry_out_aside(
             name: variant for name, variant in new.items() if not sources.has_capture(variant)
         }
         here = {name: variant for name, variant in new.items() if name not in elsewhere}
-        if elsewhere and not sources.generate_elsewhere(elsewhere, monitor):
+        if elsewhere and not sources.generate_elsewhere(elsewhere, monitor, sent):
             return False
         # A target's code is generated in another process, which needs no lock of this one.
         with responsive(), nullcontext() if is_aside(here) else generating(monitor):
@@ -111,23 +122,25 @@ def carry_out_aside(
     return True
 
 
-def prepare(inspection: Inspection, requested: Mapping[str, Variant], monitor: Monitor) -> bool:
+def prepare(
+    inspection: Inspection, requested: Mapping[str, Variant], monitor: Monitor
+) -> dict[str, SentCall] | None:
     """Calls the subject as often as `carry_out_aside` needs for the sources of these variants.
 
     Returns
     -------
-    bool
-        False if a fault of compilescope's own prevented it; the report notes the fault.
+    dict or None
+        For each variant whose call runs in another process, the call with its data. None if a fault
+        of compilescope's own prevented it; the report notes the fault.
     """
     try:
         with responsive(), in_force(inspection.modes):
-            inspection.sources.capture_for_sources(requested, monitor)
+            return inspection.sources.capture_for_sources(requested, monitor)
     except Cancelled:
         raise
     except Exception as error:  # noqa: BLE001 - what the report has by now is not lost
         inspection.results.fault(error)
-        return False
-    return True
+        return None
 
 
 def carry_out(

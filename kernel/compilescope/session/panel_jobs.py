@@ -5,7 +5,8 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
+from types import MappingProxyType
 
 from ..inspection import variants as names
 from ..inspection.inspection import Inspection
@@ -19,6 +20,7 @@ from ..studies.options import Selected
 from ..studies.run import check_processes, check_studies
 from ..studies.table import options_of
 from ..targets import target_variants
+from ..targets.whole_call import SentCall
 from .queued_work import check_options, check_seconds, requested_variants
 from .subject_calls import SubjectCalls
 from .subjects import Subjects
@@ -190,14 +192,24 @@ class PanelJobs:
         return job, is_new
 
     def _start_aside(
-        self, job: Job, inspection: Inspection, requested: Mapping[str, Variant]
+        self,
+        job: Job,
+        inspection: Inspection,
+        requested: Mapping[str, Variant],
+        sent: Mapping[str, SentCall] = MappingProxyType({}),
     ) -> None:
         """Runs a job in a separate thread."""
 
         def do() -> None:
             # A cancel may arrive just after the work has ended; the job's state shows that.
-            with suppress(KeyboardInterrupt), self._jobs.running(job) as monitor:
-                job.again = not carry_out_aside(job.work, inspection, requested, monitor)
+            with (
+                suppress(KeyboardInterrupt),
+                self._jobs.running(job) as monitor,
+                ExitStack() as end,
+            ):
+                for call in sent.values():
+                    end.callback(call.values.close)
+                job.again = not carry_out_aside(job.work, inspection, requested, monitor, sent)
 
         threading.Thread(target=do, name=f"compilescope-{job.id}", daemon=True).start()
 
@@ -216,16 +228,19 @@ class PanelJobs:
             known |= job.requested
             # The cell may have run again in the meantime, with other variants.
             requested = {name: known[name] for name in job.variants if name in known}
+            sent: Mapping[str, SentCall] | None = None
             try:
                 with self._calls.alone(job), self._jobs.running(job) as monitor:
                     if not job.may_leave:
                         self._calls.run(inspection, requested, job.work, monitor)
-                    elif prepare(inspection, requested, monitor):
-                        self._jobs.leave(job)
+                    else:
+                        sent = prepare(inspection, requested, monitor)
+                        if sent is not None:
+                            self._jobs.leave(job)
             except KeyboardInterrupt:
                 continue  # the job's state shows it; the panel requested it
             if job in self._jobs.aside:
-                self._start_aside(job, inspection, requested)
+                self._start_aside(job, inspection, requested, sent or {})
 
 
 def _needs_main_thread(inspection: Inspection, variant: Variant, *, is_main: bool) -> bool:

@@ -1,9 +1,11 @@
 """Generates code for this machine in another process, while the kernel stays free.
 
-The call is sent without the data of its tensors, so it cannot run there: Dynamo only traces it. The
-other process first captures a variant that the kernel has captured too. If its graphs, guards and
-settings are not the same, text by text, the objects there are not those of the kernel (a module was
-changed since it was imported, for example), and nothing that it generates is used.
+A call that is one graph is sent without the data of its tensors, so it cannot run there: Dynamo
+only traces it. One with graph breaks is sent with them and runs there, under a watch that ends it
+before it changes anything outside of its process. The other process first captures a variant that
+the kernel has captured too. If its graphs, guards and settings are not the same, text by text, the
+objects there are not those of the kernel (a module was changed since it was imported, for example),
+and nothing that it generates is used.
 
 The garbage collector is off meanwhile: a search of all objects takes up to 0.6 s, in which cells
 wait.
@@ -23,6 +25,7 @@ import torch
 from ..builds.capture_fingerprint import fingerprint
 from ..builds.capture_graphs import Captured
 from ..measure.garbage_collection import gc_disabled
+from ..processes.system_calls import can_forbid_changes
 from ..progress.progress import Monitor
 from ..report import Compilation, VariantReport
 from ..report.errors import CompilescopeError
@@ -39,8 +42,12 @@ from .local_sources_request import (
     LocalWhatIfRequest,
 )
 from .target_variants import Shipment, pickled
+from .whole_call import SentCall
 from .wire import Role
 from .worker_pool import shared_pool
+
+_LIMIT, _LEAST_LIMIT_S = 10.0, 60.0
+"""A call may take this many times as long there as in the kernel, and this much longer."""
 
 _PLAIN = (bool, int, float, complex, str, type(None), torch.dtype, torch.device)
 
@@ -58,6 +65,29 @@ def is_traceable(captured: Captured) -> bool:
         and captured.graphs[0].is_whole_call
         and _role(captured) is not None
     )
+
+
+def is_runnable(captured: Captured) -> bool:
+    """Whether a call with this capture can run in another process: on the CPU, with its data."""
+    return (
+        captured.problem is None
+        and captured.off is None
+        and bool(captured.graphs)
+        and all(graph.is_on_cpu and graph.devices <= {"cpu"} for graph in captured.graphs)
+        and can_forbid_changes()
+    )
+
+
+def packed_whole(shipment: Shipment) -> SentCall | None:
+    """The call with its data as they are now; None if it cannot travel.
+
+    Call it on the thread that calls the subject.
+    """
+    try:
+        with gc_disabled():
+            return shipment.packed_whole()
+    except (CompilescopeError, OSError):
+        return None
 
 
 def may_generate(captured: Captured, variant: Variant) -> bool:
@@ -85,6 +115,7 @@ def generate(
     name: str,
     variant: Variant,
     monitor: Monitor,
+    sent: SentCall | None = None,
 ) -> VariantReport | None:
     """The report of a variant with its code; None if the kernel has to capture its graphs.
 
@@ -93,9 +124,12 @@ def generate(
     shipment
         The call.
     known
-        A variant, and the kernel's capture for it, of which `is_traceable` is true.
+        A variant, and the kernel's capture for it, of which `is_traceable` is true, or
+        `is_runnable` for a call that runs.
     name, variant
         The requested variant.
+    sent
+        The call with its data, if it runs.
 
     Raises
     ------
@@ -103,8 +137,13 @@ def generate(
         The monitor was canceled; the other process has ended.
     """
     try:
-        request = LocalSourcesRequest(known=_known_call(shipment, known, variant), name=name)
-        answer = _ask("local_sources", request, known, monitor)
+        if sent is None:
+            known_call = _known_call(shipment, known, variant)
+            role = _role(known[1])
+        else:
+            known_call, role = _known_run(sent, known, variant), "local_run"
+        request = LocalSourcesRequest(known=known_call, name=name)
+        answer = _ask("local_sources", request, role, monitor)
     except CompilescopeError:
         # Something cannot be pickled, or the process has ended. The kernel generates the code then,
         # and reports the call's own problems.
@@ -153,7 +192,7 @@ def what_if(
         compilations=[_guards_of(compilation) for compilation in variant.compilations],
         arguments=shipment.packed_arguments(args, kwargs),
     )
-    answer = _ask("local_what_if", request, known, Monitor())
+    answer = _ask("local_what_if", request, _role(known[1]), Monitor())
     reply = msgspec.msgpack.decode(answer, type=LocalWhatIfReply)
     if reply.answer is None:
         raise absent
@@ -170,11 +209,19 @@ def _known_call(shipment: Shipment, known: tuple[Variant, Captured], variant: Va
         )
 
 
-def _ask(
-    kind: str, request: msgspec.Struct, known: tuple[Variant, Captured], monitor: Monitor
-) -> bytes:
-    role = _role(known[1])
-    assert role is not None, "the call is traceable"
+def _known_run(sent: SentCall, known: tuple[Variant, Captured], variant: Variant) -> KnownCall:
+    reference, captured = known
+    with gc_disabled():
+        return KnownCall(
+            call=sent.call,
+            variants=pickled((reference, variant)),
+            fingerprint=fingerprint(captured, ran=True),
+            limit_s=_LIMIT * captured.took_s + _LEAST_LIMIT_S,
+        )
+
+
+def _ask(kind: str, request: msgspec.Struct, role: Role | None, monitor: Monitor) -> bytes:
+    assert role is not None, "the call can be sent"
     return shared_pool().ask("", kind, msgspec.msgpack.encode(request), monitor, role=role)
 
 

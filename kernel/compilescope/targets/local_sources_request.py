@@ -18,6 +18,8 @@ class KnownCall(msgspec.Struct, kw_only=True):
     option may be a function."""
     fingerprint: str
     """Of the kernel's capture: see `builds.capture_fingerprint`."""
+    limit_s: float = 0.0
+    """How long a capture may take where the call runs."""
 
 
 class LocalSourcesRequest(msgspec.Struct, kw_only=True):

@@ -1,8 +1,8 @@
-"""Packs a call for a target's process, without its weights.
+"""Packs a call for a target's process, without its weights, or for one that runs it, with them.
 
 Functions are pickled as in `subject.pickled_subject`. A tensor is sent as a description (shape,
 strides, type, storage and offset), which becomes a tensor without data on the target's device:
-tied weights stay tied, views stay views.
+tied weights stay tied, views stay views. If the call is to run, its values are sent beside it.
 """
 
 from __future__ import annotations
@@ -35,8 +35,12 @@ from ..torch_api.operators import custom, tensors, unpicklable
 from ..torch_api.process import portable_settings
 from .packed_tensors import Rebuilding, reduce_tensor
 from .received_code import define_operator, remember_texts
+from .sent_values import ReceivedValues
+from .whole_call import Surroundings, WholeCall
 
 _MAX_BYTES = 256e6
+_MAX_BYTES_OF_WHOLE = 32e6
+"""Of a call that runs: cells wait while it is pickled."""
 
 
 class _Packed(msgspec.Struct, kw_only=True):
@@ -53,6 +57,8 @@ class _Packed(msgspec.Struct, kw_only=True):
     libraries: list[str]
     operators: dict[str, bytes]
     """Defined in a notebook: name → definition, pickled."""
+    surroundings: Surroundings | None = None
+    """Of a call that runs."""
 
 
 def pack(
@@ -60,6 +66,7 @@ def pack(
     args: Sequence[Any],
     kwargs: Mapping[str, Any],
     modes: Sequence[Any],
+    whole: WholeCall | None = None,
 ) -> bytes:
     """A call, with torch's modes and settings, and without any tensor's data.
 
@@ -71,6 +78,8 @@ def pack(
         None: only arguments.
     modes
         torch's, as `SavedModes.now` gave them.
+    whole
+        Takes the tensors' data, for a call that runs.
 
     Raises
     ------
@@ -78,8 +87,8 @@ def pack(
         Something in it cannot travel; the message says what.
     """
     content = (fn, tuple(args), dict(kwargs))
-    file = io.BytesIO()
-    pickler = _CallPickler(file)
+    file = _File(_MAX_BYTES if whole is None else _MAX_BYTES_OF_WHOLE)
+    pickler = _CallPickler(file, whole)
     try:
         with tensors.plain():
             pickler.dump(content)
@@ -94,12 +103,6 @@ def pack(
             "Have it refer to nothing that cannot be pickled: pass it as an argument, or make it "
             "where it is used.",
         ) from error
-    if file.tell() > _MAX_BYTES:
-        raise CompilescopeError(
-            f"The subject is {file.tell() / 1e6:.0f} MB beside its tensors.",
-            "It holds large arrays or texts, which would have to be sent to the target's process.",
-            "Keep them in tensors, of which only the shapes are sent.",
-        )
     packed = _Packed(
         content=file.getvalue(),
         modes=pickle.dumps(list(modes)),
@@ -109,14 +112,39 @@ def pack(
         files=_texts(pickler.files),
         libraries=custom.libraries(),
         operators=operators,
+        surroundings=None if whole is None or fn is None else whole.surroundings(fn, args, kwargs),
     )
     return msgspec.msgpack.encode(packed)
 
 
-def unpack(data: bytes, world: Any) -> Call:
+def unpack_whole(data: bytes, world: Any) -> Call | None:
+    """The call with its data; None if what it depends on differs in this process.
+
+    Random generators are set as they were when it was packed.
+
+    Raises
+    ------
+    CompilescopeError
+        As for `unpack`.
+    """
+    around = surroundings(data)
+    values = around.values()
+    call = unpack(data, world, values)
+    if not around.has_state(call, values):
+        return None
+    around.restore_randomness()
+    return call
+
+
+def unpack(data: bytes, world: Any, values: ReceivedValues | None = None) -> Call:
     """The call, its tensors on the target's device and without data.
 
     torch's modes and settings are those that it came with, until `leave_modes`.
+
+    Parameters
+    ----------
+    values
+        The data of its tensors, if they have some.
 
     Raises
     ------
@@ -127,7 +155,7 @@ def unpack(data: bytes, world: Any) -> Call:
     for library in packed.libraries:
         _load(library)
     remember_texts(packed.files)
-    token = _rebuilding.set(Rebuilding(world, packed.on_cpu, packed.shared))
+    token = _rebuilding.set(Rebuilding(world, packed.on_cpu, packed.shared, values))
     try:
         for name, definition in packed.operators.items():
             define_operator(name, definition)
@@ -171,6 +199,13 @@ def _load(library: str) -> None:
         ) from None
 
 
+def surroundings(data: bytes) -> Surroundings:
+    """What is around a call that runs, which is not unpacked."""
+    found = msgspec.msgpack.decode(data, type=_Packed).surroundings
+    assert found is not None, "it was packed with them"
+    return found
+
+
 def put_in_force(data: bytes) -> _Packed:
     """Activates a call's modes and settings, until `leave_modes`.
 
@@ -192,11 +227,38 @@ _in_force = contextlib.ExitStack()
 _rebuilding: ContextVar[Rebuilding] = ContextVar("compilescope_rebuilding")
 
 
+class _File(io.BytesIO):
+    """Takes up to a number of bytes."""
+
+    def __init__(self, most: float) -> None:
+        super().__init__()
+        self._most = most
+
+    def write(self, data: Any) -> int:
+        """Adds the data.
+
+        Raises
+        ------
+        CompilescopeError
+            They are too many.
+        """
+        size = super().write(data)
+        if self.tell() > self._most:
+            raise CompilescopeError(
+                f"The subject is more than {self._most / 1e6:.0f} MB beside its tensors.",
+                "It holds large arrays or texts, which would have to be sent to the target's "
+                "process.",
+                "Keep them in tensors, of which only the shapes are sent.",
+            )
+        return size
+
+
 class _CallPickler(Pickler):
     """Pickles a call, and notes what else has to travel with it."""
 
-    def __init__(self, file: io.BytesIO) -> None:
+    def __init__(self, file: io.BytesIO, whole: WholeCall | None = None) -> None:
         super().__init__(file)
+        self.whole = whole
         self.last: collections.deque[object] = collections.deque(maxlen=20)
         """What was pickled last, to say what could not be."""
         self.devices: set[str] = set()
@@ -210,6 +272,10 @@ class _CallPickler(Pickler):
     def reducer_override(self, obj: Any) -> Any:
         """How an object is pickled that the plain rules do not know."""
         self.last.append(obj)
+        if self.whole is not None:
+            parts = self.whole.reduced(obj)
+            if parts is not None:
+                return parts
         if isinstance(obj, types.CodeType):
             self.files.add(obj.co_filename)
             self.names.update(obj.co_names)
@@ -242,6 +308,8 @@ class _CallPickler(Pickler):
             self.globals_ref.setdefault(id(vars(module)), _ModuleGlobals(module.__name__))
 
     def _tensor(self, tensor: torch.Tensor) -> Any:
+        if self.whole is not None:
+            self.whole.add(tensor)
         self.devices.add(tensor.device.type)
         if not tensors.is_wrapper(tensor) and tensor.layout == torch.strided:
             key, size = tensors.memory_of(tensor)
@@ -283,7 +351,7 @@ def _operators(pickler: _CallPickler) -> dict[str, bytes]:
             return pickled
         for name in missing:
             file = io.BytesIO()
-            operator_pickler = _CallPickler(file)
+            operator_pickler = _CallPickler(file, pickler.whole)
             operator_pickler.dump(custom.definition_of(name))
             pickled[name] = file.getvalue()
             pickler.files |= operator_pickler.files

@@ -11,6 +11,7 @@ from ..report.errors import CompilescopeError
 from ..torch_api.operators import tensors
 
 if TYPE_CHECKING:
+    from .sent_values import ReceivedValues
     from .worker.world import World
 
 
@@ -133,9 +134,18 @@ class Rebuilding:
         What was on the CPU, or nowhere (meta), is on the target; else it stays there.
     shared
         Memory that several tensors are in → its size.
+    values
+        Their data; None: they have none.
     """
 
-    def __init__(self, world: World, moves: bool, shared: dict[int, int]) -> None:
+    def __init__(
+        self,
+        world: World,
+        moves: bool,
+        shared: dict[int, int],
+        values: ReceivedValues | None = None,
+    ) -> None:
+        self._values = values
         self._world = world
         self._moves = moves
         self._shared = shared
@@ -162,18 +172,13 @@ class Rebuilding:
         return subclass_tensor.requires_grad_(described.requires_grad)  # type: ignore[no-any-return]
 
     def _rebuild_plain(self, described: PlainTensor) -> torch.Tensor:
-        if described.cast and self._world.traces_only:
+        if described.cast and (self._world.traces_only or self._values is not None):
             raise CompilescopeError(
                 "A view of a tensor of another dtype cannot be traced in another process.",
                 "Its sizes would be named otherwise.",
             )
         device = self.device(described.device).type
-        storage = None
-        if described.memory in self._shared:
-            storage = self._storages.get(described.memory)
-            if storage is None:
-                size = self._shared[described.memory]
-                storage = self._storages[described.memory] = self._world.storage(size, device)
+        storage = self._storage(described.memory, device)
         with torch.inference_mode(described.inference):
             tensor: torch.Tensor = self._world.tensor(
                 described.size,
@@ -188,6 +193,20 @@ class Rebuilding:
             if described.parameter:
                 return torch.nn.Parameter(tensor, requires_grad=described.requires_grad)
             return tensor
+
+    def _storage(self, memory: int, device: str) -> torch.UntypedStorage | None:
+        """The memory of a tensor; None if it has its own, without data."""
+        has_values = self._values is not None and device == "cpu"
+        if not has_values and memory not in self._shared:
+            return None
+        storage = self._storages.get(memory)
+        if storage is None:
+            if self._values is not None and has_values:
+                storage = self._values.storage(memory)
+            else:
+                storage = self._world.storage(self._shared[memory], device)
+            self._storages[memory] = storage
+        return storage
 
 
 def _complete(tensor: torch.Tensor, state: tuple[dict[str, Any], torch.Tensor | None]) -> None:

@@ -23,6 +23,7 @@ from ..report.variant import Variant
 from ..torch_api.process.float32_precision import rounds_float32
 from . import known_devices, packed_call
 from .sources_request import SourcesReply, SourcesRequest
+from .whole_call import SentCall, WholeCall
 from .worker_pool import AT_MOST, WorkerPool, shared_pool
 
 NOT_HERE = "Nothing runs for {}: it is not available. The times of its code are estimated."
@@ -69,6 +70,24 @@ class Shipment:
             It cannot travel.
         """
         return self._context.copy().run(self._pack)
+
+    def packed_whole(self) -> SentCall:
+        """The call with its values, for a process that runs it.
+
+        Call it on the thread that calls the subject: nothing may change its objects meanwhile.
+
+        Raises
+        ------
+        CompilescopeError
+            It cannot travel.
+        """
+        whole = WholeCall()
+        try:
+            call = self._context.copy().run(packed_call.pack, *self._call, self._modes, whole)
+        except BaseException:
+            whole.values.close()
+            raise
+        return SentCall(call, whole.values)
 
     def packed_arguments(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bytes:
         """The arguments of another call, packed like this one.

@@ -10,10 +10,10 @@ import msgspec
 from ..report.devices import Device
 from ..report.problem import Problem
 
-Role = Literal["compiler", "local", "local_gpu", "interpreter"]
-"""compiler: it emulates a target. local: it generates code for this machine's CPU. local_gpu: it
-generates code for this machine's GPU, which is hidden from it. interpreter: it runs Triton's
-kernels on the CPU."""
+Role = Literal["compiler", "local", "local_run", "local_gpu", "interpreter"]
+"""compiler: it emulates a target. local: it generates code for this machine's CPU, of calls that it
+only traces. local_run: as local, of calls that run in forks of it. local_gpu: it generates code for
+this machine's GPU, which is hidden from it. interpreter: it runs Triton's kernels on the CPU."""
 
 _LENGTH = struct.Struct(">Q")
 

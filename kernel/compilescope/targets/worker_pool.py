@@ -64,7 +64,7 @@ class WorkerPool:
         Cancelled
             The monitor was canceled.
         """
-        if role != "local" and (reason := known_devices.unavailable()):
+        if role not in ("local", "local_run") and (reason := known_devices.unavailable()):
             raise CompilescopeError("Nothing can be generated for a target here.", reason)
         device = _emulated(target, role)
         question = Question(

@@ -32,6 +32,7 @@ _TASKS: Mapping[Role, str] = {
     "compiler": "generate code",
     "interpreter": "check kernels",
     "local": "generate code",
+    "local_run": "generate code",
     "local_gpu": "generate code",
 }
 
@@ -189,7 +190,7 @@ class WorkerProcess:
 def _environment(role: Role, caches: Path) -> Mapping[str, str]:
     variables = {name: value for name, value in os.environ.items() if name not in _UNSET_VARIABLES}
     variables["PYTHONPATH"] = os.pathsep.join(runner.import_path(runner.search_path()))
-    if role == "local":  # as in the kernel
+    if role in ("local", "local_run"):  # as in the kernel
         return variables
     variables |= _HIDDEN
     if role == "local_gpu":  # the code names files in the kernel's cache folders

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 
 import msgspec
@@ -11,36 +12,42 @@ from ...report import VariantReport
 from ...report.variant import Variant
 from ...torch_api.inductor import without_gpu
 from ..local_sources_request import LocalSourcesReply, LocalSourcesRequest
-from .known_call import captured_like
-from .world import ThisMachine
+from .captured_calls import CapturedCall
+from .known_call import answered
+from .world import World
 
 
-def answer(world: ThisMachine, payload: bytes, step: Callable[[str], None]) -> bytes:
+def answer(world: World, payload: bytes, step: Callable[[str], None]) -> bytes:
     """The answer to a `LocalSourcesRequest`."""
     request = msgspec.msgpack.decode(payload, type=LocalSourcesRequest)
-    reply = LocalSourcesReply()
-    captured = captured_like(world, request.known, step)
-    if captured is not None:
-        variant, captured_call = captured
-        (graph,) = captured_call.captured.graphs
-        if not graph.is_on_cpu and without_gpu.chooses_attention_by_size(graph.graph):
-            return msgspec.msgpack.encode(reply)
-        step("generating code")
-        report = code_reports.generated(
-            captured_call.captured,
-            request.name,
-            variant,
-            fn=captured_call.fn,
-            on_step=step,
-            coming=[],
-        )
-        # Of a failure the kernel says why, with its own objects; and it has the GPU.
-        if report.stage == "failed" or (world.lacks_gpu and _is_unmeasured(report)):
-            return msgspec.msgpack.encode(reply)
-        reply.report = report
-        # Its options may not be serializable; the kernel has them.
-        reply.report.requested = Variant()
-    return msgspec.msgpack.encode(reply)
+    work = functools.partial(_generated, world, request.name)
+    reply = answered(world, request.known, step, work)
+    return msgspec.msgpack.encode(LocalSourcesReply()) if reply is None else reply
+
+
+def _generated(
+    world: World,
+    name: str,
+    variant: Variant,
+    captured_call: CapturedCall,
+    step: Callable[[str], None],
+) -> bytes | None:
+    captured = captured_call.captured
+    if any(
+        not graph.is_on_cpu and without_gpu.chooses_attention_by_size(graph.graph)
+        for graph in captured.graphs
+    ):
+        return None
+    step("generating code")
+    report = code_reports.generated(
+        captured, name, variant, fn=captured_call.fn, on_step=step, coming=[]
+    )
+    # Of a failure the kernel says why, with its own objects; and it has the GPU.
+    if report.stage == "failed" or (world.lacks_gpu and _is_unmeasured(report)):
+        return None
+    # Its options may not be serializable; the kernel has them.
+    report.requested = Variant()
+    return msgspec.msgpack.encode(LocalSourcesReply(report=report))
 
 
 def _is_unmeasured(report: VariantReport) -> bool:

@@ -2,30 +2,40 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 
 import msgspec
 
 from ...guards.variant_guards import VariantGuards
 from ...report import VariantReport
+from ...report.variant import Variant
 from .. import packed_call
 from ..local_sources_request import LocalWhatIfReply, LocalWhatIfRequest
-from .known_call import captured_like
-from .world import ThisMachine
+from .captured_calls import CapturedCall
+from .known_call import answered
+from .world import World
 
 
-def answer(world: ThisMachine, payload: bytes, step: Callable[[str], None]) -> bytes:
+def answer(world: World, payload: bytes, step: Callable[[str], None]) -> bytes:
     """The answer to a `LocalWhatIfRequest`."""
     request = msgspec.msgpack.decode(payload, type=LocalWhatIfRequest)
-    reply = LocalWhatIfReply()
-    captured = captured_like(world, request.known, step)
-    if captured is not None:
-        variant, (fn, code_copies, variant_capture) = captured
-        askable = variant_capture.askable_of(variant)
-        assert askable is not None, "a capture keeps its guards"
-        guards = VariantGuards(fn, request.subject, code_copies)
-        guards.add("", askable)
-        _, args, kwargs = packed_call.unpack(request.arguments, world)
-        report = VariantReport(name="", requested=variant, compilations=request.compilations)
-        reply.answer = guards.ask(report, args, kwargs)
-    return msgspec.msgpack.encode(reply)
+    reply = answered(world, request.known, step, functools.partial(_evaluated, world, request))
+    return msgspec.msgpack.encode(LocalWhatIfReply()) if reply is None else reply
+
+
+def _evaluated(
+    world: World,
+    request: LocalWhatIfRequest,
+    variant: Variant,
+    captured_call: CapturedCall,
+    step: Callable[[str], None],
+) -> bytes:
+    fn, code_copies, captured = captured_call
+    askable = captured.askable_of(variant)
+    assert askable is not None, "a capture keeps its guards"
+    guards = VariantGuards(fn, request.subject, code_copies)
+    guards.add("", askable)
+    _, args, kwargs = packed_call.unpack(request.arguments, world)
+    report = VariantReport(name="", requested=variant, compilations=request.compilations)
+    return msgspec.msgpack.encode(LocalWhatIfReply(answer=guards.ask(report, args, kwargs)))

@@ -10,8 +10,11 @@ from ...builds.capture_graphs import Captured, Key, capture, key_of
 from ...isolation.code_swap import CodeCopies
 from ...report.variant import Variant
 from ...subject.functions import functions_of
+from ...subject.pickled_subject import Call
 from .. import packed_call
 from .world import World
+
+TRACING = "Dynamo is tracing the call"
 
 _MAX_CAPTURES = 4
 
@@ -34,21 +37,25 @@ def captured_for(
     key = hashlib.sha256(call).hexdigest(), key_of(variant)
     captured_call = _captures.pop(key, None)
     if captured_call is None:
-        step("Dynamo is tracing the call")
-        call_parts = packed_call.unpack(call, world)
-        code_copies = CodeCopies(functions_of(call_parts.fn, call_parts.args, call_parts.kwargs))
-        captured = capture(
-            call_parts.fn,
-            call_parts.args,
-            call_parts.kwargs,
-            variant,
-            code_copies,
-            # So that what a graph allocates on the device takes no memory.
-            within=lambda: world.mode,
-            traces_only=world.traces_only,
-        )
-        captured_call = CapturedCall(call_parts.fn, code_copies, captured)
+        step(TRACING)
+        captured_call = captured_in(world, packed_call.unpack(call, world), variant)
     _captures[key] = captured_call
     for oldest in list(_captures)[:-_MAX_CAPTURES]:
         del _captures[oldest]
     return captured_call
+
+
+def captured_in(world: World, call: Call, variant: Variant) -> CapturedCall:
+    """The graphs of a subject in this process."""
+    code_copies = CodeCopies(functions_of(call.fn, call.args, call.kwargs))
+    captured = capture(
+        call.fn,
+        call.args,
+        call.kwargs,
+        variant,
+        code_copies,
+        # So that what a graph allocates on the device takes no memory.
+        within=lambda: world.mode,
+        traces_only=world.traces_only,
+    )
+    return CapturedCall(call.fn, code_copies, captured)

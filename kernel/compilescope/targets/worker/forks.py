@@ -40,7 +40,7 @@ def run(
         while jobs or running:
             while jobs and len(running) < at_most:
                 job = jobs.popleft()
-                fork = _fork(work, job)
+                fork = start(work, job)
                 running[fork.sentinel] = (fork, job)
             for sentinel in connection.wait(list(running)):
                 assert isinstance(sentinel, int), "it is a process's"
@@ -53,7 +53,8 @@ def run(
             fork.join()
 
 
-def _fork(work: Callable[[Job], None], job: Job) -> ForkProcess:
+def start(work: Callable[[Job], None], job: Job) -> ForkProcess:
+    """Starts a fork that does a job, and that ends with this process."""
     fork = multiprocessing.get_context("fork").Process(
         target=_run_fork, args=(work, job, os.getpid())
     )

@@ -83,6 +83,12 @@ class Worker:
             from .world import ThisMachine
 
             self._world = ThisMachine()
+        elif first.role == "local_run":
+            from ...builds.first_compilation import warm_up_compiler
+            from .world import RunningMachine
+
+            self._world = RunningMachine()
+            warm_up_compiler("cpu")  # once, instead of in every fork
         elif first.role == "local_gpu":
             from .hidden_gpu import HiddenGpu
 

@@ -24,6 +24,9 @@ class World:
     traces_only = False
     """Whether no graph may run, not even on tensors without data."""
 
+    runs_calls = False
+    """Whether calls run, with their data, in forks of this process."""
+
     lacks_gpu = False
     """Whether it emulates a GPU, on which torch would measure something."""
 
@@ -105,3 +108,16 @@ class ThisMachine(World):
         if value is not None:
             with torch.no_grad():
                 tensor.fill_(value)
+
+
+class RunningMachine(World):
+    """The devices of this machine, with tensors that have their data."""
+
+    runs_calls = True
+
+    def __init__(self) -> None:
+        super().__init__(contextlib.nullcontext())
+
+    def device(self, name: str, *, moves: bool) -> torch.device:
+        """The same device."""
+        return torch.device(name)

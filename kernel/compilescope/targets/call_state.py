@@ -1,0 +1,141 @@
+"""Compares the state that a call depends on between two processes.
+
+What is pickled by value is the same in both. What is pickled by name is imported there: a module
+whose globals, functions or classes were changed since its import differs.
+"""
+
+from __future__ import annotations
+
+import collections
+import hashlib
+import types
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import torch
+
+from ..isolation.global_names import Binding, named_by
+from ..isolation.object_walk import UNSET, label, slot_value, slots_of, walk
+from ..isolation.user_code import is_library_file, is_user_class
+from ..torch_api.operators import tensors
+
+_VALUES = (
+    type(None), bool, int, float, complex, str, bytes, range, torch.dtype, torch.device,
+    torch.layout, torch.memory_format,
+)  # fmt: skip
+_COLLECTIONS = (list, tuple, set, frozenset, collections.deque)
+
+
+def digest_of_state(
+    fn: Callable[..., Any],
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    is_sent: Callable[[torch.Tensor], bool],
+) -> str:
+    """A digest of everything that the walk over a call reaches: values, code, tensors.
+
+    Parameters
+    ----------
+    fn, args, kwargs
+        The call.
+    is_sent
+        Whether the data of a tensor are sent from one process to the other.
+    """
+    return hashlib.sha256("\n".join(lines_of_state(fn, args, kwargs, is_sent)).encode()).hexdigest()
+
+
+def lines_of_state(
+    fn: Callable[..., Any],
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    is_sent: Callable[[torch.Tensor], bool],
+) -> list[str]:
+    """What `digest_of_state` is a digest of, sorted: sets have another order in each process."""
+    reached = walk(fn, args, kwargs)
+    lines = list(reached.unsaved)
+    for obj, path in reached.objects:
+        cls = type(obj)
+        lines.append(f"{path}: {cls.__module__}.{cls.__qualname__}")
+        if issubclass(cls, torch.Tensor):
+            lines.append(f"{path}: {_tensor(obj, is_sent)}")
+        else:
+            lines += [f"{path}{part}" for part in _parts(obj, cls)]
+    return sorted(lines)
+
+
+def _parts(obj: Any, cls: type) -> Iterator[str]:
+    """An object's own values, not those of the objects that it refers to."""
+    if cls is Binding:
+        yield f" = {_value(obj.namespace.get(obj.name, UNSET))}"
+    elif issubclass(cls, dict):
+        for number, (key, value) in enumerate(dict.items(obj)):
+            yield f"[{label(key, {}, number)}] = {_value(value)}"
+    elif issubclass(cls, _COLLECTIONS):
+        # The user's class may have an iterator of its own.
+        base: Any = next(base for base in cls.__mro__ if base in _COLLECTIONS)
+        values = [_value(value) for value in base.__iter__(obj)]
+        yield f" = {sorted(values) if base in (set, frozenset) else values}"
+    elif cls is types.CellType:
+        yield f" = {_value(_contents(obj))}"
+    elif cls is types.FunctionType:
+        if not is_library_file(obj.__code__.co_filename):
+            yield f".code = {_code(obj.__code__)}"
+            for name, value in named_by(obj):
+                yield f".{name} = {_value(value)}"
+    elif issubclass(cls, type):
+        if is_user_class(obj):
+            for name, value in type.__getattribute__(obj, "__dict__").items():
+                if not name.startswith("__"):
+                    yield f".{name} = {_value(value)}"
+    elif cls.__module__ == "numpy" and hasattr(cls, "__array_interface__"):
+        yield f" = {obj.shape} {obj.dtype} {hashlib.sha256(obj.tobytes()).hexdigest()}"
+    if cls.__module__ != "builtins" and not issubclass(cls, type):
+        for slot in slots_of(cls):
+            yield f".{slot.__name__} = {_value(slot_value(obj, slot))}"
+
+
+def _value(value: object) -> str:
+    """A value as text; of any other object, its type."""
+    cls = type(value)
+    if cls in _VALUES:
+        return repr(value)
+    if cls is types.ModuleType:
+        return f"module {value.__name__}"  # type: ignore[attr-defined]
+    return "unset" if value is UNSET else cls.__qualname__
+
+
+def _contents(cell: types.CellType) -> object:
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return UNSET
+
+
+def _code(code: types.CodeType) -> str:
+    """A digest of what code does, wherever it is from."""
+    digest = hashlib.sha256(code.co_code)
+    digest.update(repr((code.co_names, code.co_varnames, code.co_freevars)).encode())
+    for constant in code.co_consts:
+        digest.update(_constant(constant).encode())
+    return digest.hexdigest()
+
+
+def _constant(constant: object) -> str:
+    if isinstance(constant, types.CodeType):
+        return _code(constant)
+    if isinstance(constant, tuple):
+        return str([_constant(part) for part in constant])
+    if isinstance(constant, frozenset):
+        return str(sorted(map(_constant, constant)))
+    return repr(constant)
+
+
+def _tensor(tensor: Any, is_sent: Callable[[torch.Tensor], bool]) -> str:
+    with tensors.plain():
+        if tensors.is_wrapper(tensor) or tensor.layout != torch.strided:
+            return "a tensor of others"
+        shown = f"{tuple(tensor.shape)} {tensor.dtype} {tensor.device} {tensor.requires_grad}"
+        if tensor.is_meta or is_sent(tensor):
+            return shown
+        data = tensor.detach().contiguous().view(-1).view(torch.uint8).numpy()
+        return f"{shown} {hashlib.sha256(data).hexdigest()}"
