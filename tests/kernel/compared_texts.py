@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from typing import Any
 
+import msgspec
 from compilescope.analysis.text.wrapper_marks import without_number
 from compilescope.builds.capture_fingerprint import comparable
 from compilescope.report import VariantReport
@@ -26,3 +29,25 @@ def texts(variant: VariantReport) -> dict[str, object]:
         "config": variant.config,
         "problems": variant.problems,
     }
+
+
+_TIMES = {"duration_us", "wasted_us"}
+_COUNT = re.compile(r"graph id: \d+| (?=[0-9a-f]{12}$)[0-9a-f]{12}", re.MULTILINE)
+"""torch's number of a graph, and the ``id()`` of a constant in a wrapper."""
+
+
+def everything(variant: VariantReport) -> Any:
+    """All that the report of a variant says, without what differs in each process, and times."""
+    said = _without_own(msgspec.to_builtins(variant, enc_hook=str))
+    said["breaks"].sort(key=str)  # they are in the order of their times
+    return said
+
+
+def _without_own(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _without_own(each) for key, each in value.items() if key not in _TIMES}
+    if isinstance(value, list):
+        return [_without_own(each) for each in value]
+    if isinstance(value, str):
+        return _COUNT.sub("", comparable(without_number(value)))
+    return value

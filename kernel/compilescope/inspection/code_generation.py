@@ -141,14 +141,18 @@ class CodeGeneration:
         CompilescopeError
             The arguments do not fit, or the guards cannot be evaluated in another process.
         """
-        known = self._traceable()
         requested = variant.requested
         if (
-            known is None
-            or variant.stage != "sources"
-            or not self.may_generate_elsewhere(requested)
+            variant.stage != "sources"
+            or not self._is_for_others(requested)
+            or self.has_capture(requested)
         ):
             return None
+        known = self._traceable()
+        if known is None or not local_sources.may_generate(known[1], requested):
+            if self._known_run() is None:
+                return None
+            raise local_sources.guards_are_elsewhere(variant.name)
         return local_sources.what_if(self._shipment, known, subject, variant, args, kwargs)
 
     def _traceable(self) -> tuple[Variant, Captured] | None:

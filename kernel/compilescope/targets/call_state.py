@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import collections
 import hashlib
+import random
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -17,12 +18,16 @@ import torch
 from ..isolation.global_names import Binding, named_by
 from ..isolation.object_walk import UNSET, label, slot_value, slots_of, walk
 from ..isolation.user_code import is_library_file, is_user_class
+from ..report.errors import CompilescopeError
 from ..torch_api.operators import tensors
 
 _VALUES = (
     type(None), bool, int, float, complex, str, bytes, range, torch.dtype, torch.device,
     torch.layout, torch.memory_format,
 )  # fmt: skip
+_ADDED = ".__slotnames__"
+"""What pickle adds to a class."""
+
 _COLLECTIONS = (list, tuple, set, frozenset, collections.deque)
 
 
@@ -40,6 +45,11 @@ def digest_of_state(
         The call.
     is_sent
         Whether the data of a tensor are sent from one process to the other.
+
+    Raises
+    ------
+    CompilescopeError
+        There is state that cannot be read.
     """
     return hashlib.sha256("\n".join(lines_of_state(fn, args, kwargs, is_sent)).encode()).hexdigest()
 
@@ -50,10 +60,20 @@ def lines_of_state(
     kwargs: Mapping[str, Any],
     is_sent: Callable[[torch.Tensor], bool],
 ) -> list[str]:
-    """What `digest_of_state` is a digest of, sorted: sets have another order in each process."""
+    """What `digest_of_state` is a digest of, sorted: sets have another order in each process.
+
+    Raises
+    ------
+    CompilescopeError
+        There is state that cannot be read, such as the position of an iterator.
+    """
     reached = walk(fn, args, kwargs)
-    lines = list(reached.unsaved)
+    if reached.unsaved:
+        raise CompilescopeError("The state of the call cannot be compared.", reached.unsaved[0])
+    lines: list[str] = []
     for obj, path in reached.objects:
+        if path.endswith(_ADDED):
+            continue
         cls = type(obj)
         lines.append(f"{path}: {cls.__module__}.{cls.__qualname__}")
         if issubclass(cls, torch.Tensor):
@@ -87,6 +107,8 @@ def _parts(obj: Any, cls: type) -> Iterator[str]:
             for name, value in type.__getattribute__(obj, "__dict__").items():
                 if not name.startswith("__"):
                     yield f".{name} = {_value(value)}"
+    elif (numbers := _random_state(obj, cls)) is not None:
+        yield f" = {hashlib.sha256(numbers.encode()).hexdigest()}"
     elif cls.__module__ == "numpy" and hasattr(cls, "__array_interface__"):
         yield f" = {obj.shape} {obj.dtype} {hashlib.sha256(obj.tobytes()).hexdigest()}"
     if cls.__module__ != "builtins" and not issubclass(cls, type):
@@ -102,6 +124,26 @@ def _value(value: object) -> str:
     if cls is types.ModuleType:
         return f"module {value.__name__}"  # type: ignore[attr-defined]
     return "unset" if value is UNSET else cls.__qualname__
+
+
+def _random_state(obj: Any, cls: type) -> str | None:
+    """The state of a random generator as text; None for other objects."""
+    if issubclass(cls, random.Random):
+        return repr(random.Random.getstate(obj))
+    if issubclass(cls, torch.Generator):
+        return str(obj.get_state().tolist())
+    if cls.__module__.startswith("numpy.random"):
+        bits = getattr(obj, "bit_generator", None) or getattr(obj, "_bit_generator", obj)
+        return repr(sorted(_flat(bits.state)))
+    return None
+
+
+def _flat(state: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for name, value in state.items():
+        if isinstance(value, Mapping):
+            yield from ((f"{name}.{inner}", text) for inner, text in _flat(value))
+        else:
+            yield name, str(value.tolist() if hasattr(value, "tolist") else value)
 
 
 def _contents(cell: types.CellType) -> object:

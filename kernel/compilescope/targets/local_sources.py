@@ -24,6 +24,7 @@ import torch
 
 from ..builds.capture_fingerprint import fingerprint
 from ..builds.capture_graphs import Captured
+from ..isolation.muted_output import quiet
 from ..measure.garbage_collection import gc_disabled
 from ..processes.system_calls import can_forbid_changes
 from ..progress.progress import Monitor
@@ -74,8 +75,16 @@ def is_runnable(captured: Captured) -> bool:
         and captured.off is None
         and bool(captured.graphs)
         and all(graph.is_on_cpu and graph.devices <= {"cpu"} for graph in captured.graphs)
-        and can_forbid_changes()
+        and _can_run()
     )
+
+
+def _can_run() -> bool:
+    """Whether calls may run in other processes here.
+
+    With an accelerator, torch asks its driver, which takes more than reading.
+    """
+    return can_forbid_changes() and not torch.accelerator.is_available()
 
 
 def packed_whole(shipment: Shipment) -> SentCall | None:
@@ -84,9 +93,9 @@ def packed_whole(shipment: Shipment) -> SentCall | None:
     Call it on the thread that calls the subject.
     """
     try:
-        with gc_disabled():
+        with gc_disabled(), quiet():
             return shipment.packed_whole()
-    except (CompilescopeError, OSError):
+    except Exception:  # noqa: BLE001 - whatever it is, the kernel can capture the call
         return None
 
 
@@ -155,6 +164,15 @@ def generate(
     return report
 
 
+def guards_are_elsewhere(name: str) -> CompilescopeError:
+    """The error for a question about guards that only another process had."""
+    return CompilescopeError(
+        f"The guards of {name!r} are not in the kernel.",
+        "Its code was generated in another process, which has no objects of this one.",
+        "Run the variant, then ask again.",
+    )
+
+
 def what_if(
     shipment: Shipment,
     known: tuple[Variant, Captured],
@@ -179,11 +197,7 @@ def what_if(
     CompilescopeError
         The arguments do not fit, or guards that check their identity cannot be evaluated there.
     """
-    absent = CompilescopeError(
-        f"The guards of {variant.name!r} are not in the kernel.",
-        "Its code was generated in another process, which has no objects of this one.",
-        "Run the variant, then ask again.",
-    )
+    absent = guards_are_elsewhere(variant.name)
     if not _is_plain([args, kwargs]):
         raise absent
     request = LocalWhatIfRequest(

@@ -130,10 +130,8 @@ def unpack_whole(data: bytes, world: Any) -> Call | None:
     around = surroundings(data)
     values = around.values()
     call = unpack(data, world, values)
-    if not around.has_state(call, values):
-        return None
     around.restore_randomness()
-    return call
+    return call if around.has_state(call, values) else None
 
 
 def unpack(data: bytes, world: Any, values: ReceivedValues | None = None) -> Call:

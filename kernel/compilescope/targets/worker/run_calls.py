@@ -17,7 +17,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
 
+import psutil
+
 from ...processes import outside_changes, system_calls
+from ...processes.free_memory import free_memory
 from ..wire import Answer, Message, Step, read, write
 from . import forks
 
@@ -151,6 +154,9 @@ def _detach(but: int) -> None:
 
         # A core file would be a change too. With 1 instead of 0, no program gets one either.
         resource.setrlimit(resource.RLIMIT_CORE, (1, 1))
+        # Rather an error here than too little memory for the kernel.
+        most = int(psutil.Process().memory_info().data + free_memory() / 2)
+        resource.setrlimit(resource.RLIMIT_DATA, (most, most))
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     nothing = os.open(os.devnull, os.O_RDWR)
     for file in Path("/proc/self/fd").iterdir():
