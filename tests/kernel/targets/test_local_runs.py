@@ -31,7 +31,7 @@ pytestmark = [
 
 DYNAMIC = cs.Variant(dynamic=True)
 NAME = "python dynamic"
-X = torch.randn(6, 8)
+X = torch.linspace(-1, 2, 48).reshape(6, 8)
 
 count = 0
 
@@ -89,6 +89,7 @@ def run_elsewhere(inspection: Inspection, monitor: Monitor | None = None) -> boo
         (subjects.trained, (subjects.Nested(),)),
         (counting, ()),
         (nested(0.5), ()),
+        (nested(-0.5), ()),
     ],
     ids=lambda value: getattr(value, "__name__", type(value).__name__),
 )

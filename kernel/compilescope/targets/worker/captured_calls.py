@@ -55,7 +55,7 @@ def captured_in(world: World, call: Call, variant: Variant) -> CapturedCall:
         variant,
         code_copies,
         # So that what a graph allocates on the device takes no memory.
-        within=lambda: world.mode,
+        within=None if world.runs_calls else lambda: world.mode,
         traces_only=world.traces_only,
     )
     return CapturedCall(call.fn, code_copies, captured)
