@@ -9,12 +9,13 @@ Reading files is allowed, and so is writing to files that are open already.
 from __future__ import annotations
 
 import ctypes
+import functools
 import platform
 import struct
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 _PR_SET_NO_NEW_PRIVS = 38
-_PR_GET_SECCOMP = 21
 _PR_SET_SECCOMP = 22
 _FILTER_MODE = 2
 _X86_64 = 0xC000003E
@@ -34,6 +35,7 @@ _WRITING = 0o1 | 0o2 | 0o100 | 0o1000 | 0o2000
 _CLONE_THREAD = 0x10000
 
 _OPEN, _OPENAT, _CLONE, _TGKILL = 2, 257, 56, 234
+_SCHED_SETAFFINITY, _PRLIMIT64 = 203, 302
 
 _MISSING = (425, 426, 427, 435, 437)
 """io_uring_setup, _enter, _register, clone3, openat2: their arguments are in memory, which a filter
@@ -56,7 +58,8 @@ _FORBIDDEN = (
     73, 304,  # flock, open_by_handle_at
     41, 42, 43, 44, 46, 49, 50, 53, 288, 307,  # sockets
     57, 58, 59, 322,  # fork, vfork, execve, execveat
-    62, 129, 200, 297, 424, 438,  # kill and the like
+    62, 129, 200, 297, 424, 438, 448,  # kill and the like
+    142, 144, 251, 256, 279, 314, 440,  # scheduling and memory of other processes
     101, 141, 310, 311,  # ptrace, setpriority, process_vm_readv, process_vm_writev
     29, 30, 31, 64, 65, 66, 68, 69, 70, 71, 220,  # shared memory, semaphores, queues of System V
     206, 209, 240, 241, 242, 243,  # io_setup, io_submit, mq_*
@@ -70,11 +73,24 @@ class _Program(ctypes.Structure):
     _fields_ = (("length", ctypes.c_ushort), ("instructions", ctypes.c_char_p))
 
 
+@functools.cache
 def can_forbid_changes() -> bool:
     """Whether `forbid_changes` works on this machine."""
     if sys.platform != "linux" or platform.machine() != "x86_64":
         return False
-    return bool(ctypes.CDLL(None).prctl(_PR_GET_SECCOMP, 0, 0, 0, 0) >= 0)
+    # A filter is the thread's own and ends with it. Whether a container allows one is only known
+    # from an attempt.
+    with ThreadPoolExecutor(1) as threads:
+        return threads.submit(_allows_all).result()
+
+
+def _allows_all() -> bool:
+    """Whether a filter that allows everything could be set for this thread."""
+    try:
+        _set_filter([_step(_RETURN, _ALLOW)])
+    except OSError:
+        return False
+    return True
 
 
 def forbid_changes(process: int) -> None:
@@ -90,8 +106,11 @@ def forbid_changes(process: int) -> None:
     OSError
         The system has no such filters, or does not allow them here.
     """
+    _set_filter(_filter(process))
+
+
+def _set_filter(instructions: list[bytes]) -> None:
     library = ctypes.CDLL(None, use_errno=True)
-    instructions = _filter(process)
     code = b"".join(instructions)
     program = _Program(len(instructions), code)
     if library.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) or library.prctl(
@@ -119,6 +138,9 @@ def _filter(process: int) -> list[bytes]:
         (_OPENAT, 2, _when(_HAS_BITS, _WRITING, _END)),
         (_CLONE, 0, _unless(_HAS_BITS, _CLONE_THREAD, _END)),
         (_TGKILL, 0, _unless(_EQUAL, process, _END)),
+        # For the caller itself, which they name by 0.
+        (_SCHED_SETAFFINITY, 0, _unless(_EQUAL, 0, _END)),
+        (_PRLIMIT64, 0, _unless(_EQUAL, 0, _END)),
     ):
         body = [_step(_LOAD, _FIRST_ARGUMENT + 8 * argument), *condition, _step(_RETURN, _ALLOW)]
         steps += [_step(_EQUAL, number, 0, len(body)), *body]

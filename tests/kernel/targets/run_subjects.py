@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import random
+import resource
 import socket
 import subprocess
 import sys
@@ -157,6 +158,15 @@ def asking(x: torch.Tensor, file: str) -> torch.Tensor:
 
 def reading_input(x: torch.Tensor, file: str) -> torch.Tensor:
     return _between(x, sys.stdin.readline)
+
+
+def limiting(x: torch.Tensor, file: str) -> torch.Tensor:
+    # Harmless in the kernel; the filter tells the own process from others only by its id of 0.
+    return _between(x, resource.prlimit, os.getpid(), resource.RLIMIT_NOFILE)
+
+
+def binding(x: torch.Tensor, file: str) -> torch.Tensor:
+    return _between(x, os.sched_setaffinity, os.getpid(), os.sched_getaffinity(0))
 
 
 def writing_in_c(x: torch.Tensor, file: str) -> torch.Tensor:

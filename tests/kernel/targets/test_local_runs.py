@@ -117,6 +117,18 @@ def test_another_process_generates_what_the_kernel_would(
         inspection.what_if(NAME, "x", {"x": X})
 
 
+def test_settings_of_the_call_are_reported() -> None:
+    with torch._inductor.config.patch(max_fusion_size=3):
+        inspection = inspected(subjects.printing, X)
+        assert run_elsewhere(inspection)
+        here = Inspection(subjects.printing, (X,))
+        here.sources.capture({NAME: DYNAMIC}, Monitor())
+        here.sources.generate({NAME: DYNAMIC}, Monitor())
+    elsewhere = inspection.report.variant(NAME)
+    assert elsewhere.config == {"max_fusion_size": "3"}
+    assert everything(elsewhere) == everything(here.report.variant(NAME))
+
+
 @pytest.mark.parametrize(
     "fn",
     [
@@ -129,6 +141,8 @@ def test_another_process_generates_what_the_kernel_would(
         subjects.connecting,
         subjects.asking,
         subjects.reading_input,
+        subjects.limiting,
+        subjects.binding,
         subjects.writing_in_c,
     ],
     ids=lambda fn: fn.__name__,
@@ -252,7 +266,7 @@ def test_a_call_that_takes_too_long_there_is_ended(monkeypatch: pytest.MonkeyPat
 
 def test_a_cancel_ends_the_process() -> None:
     inspection = inspected(subjects.printing, X)
-    monitor = Monitor(lambda now: monitor.cancel() if "Dynamo" in now.step else None)
+    monitor = Monitor(lambda now: monitor.cancel() if "running" in now.step else None)
     with pytest.raises(Cancelled):
         run_elsewhere(inspection, monitor)
     assert inspection.report.variants == []
@@ -287,7 +301,7 @@ def test_a_flip_leaves_the_main_thread_while_the_call_runs_elsewhere() -> None:
     assert job.ended.wait(600)
     assert (job.state, job.again, job.aside) == ("done", False, True)
     assert report.variant(name).stage == "sources"
-    assert "Dynamo is tracing the call" in steps
+    assert "running the call in another process" in steps
     assert not [step for step in steps if "cells wait" in step]
     inspection = session.inspection(report.subject.id)
     assert isinstance(inspection, Inspection)

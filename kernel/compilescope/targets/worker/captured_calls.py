@@ -14,7 +14,7 @@ from ...subject.pickled_subject import Call
 from .. import packed_call
 from .world import World
 
-TRACING = "Dynamo is tracing the call"
+_TRACING = "Dynamo is tracing the call"
 
 _MAX_CAPTURES = 4
 
@@ -37,7 +37,7 @@ def captured_for(
     key = hashlib.sha256(call).hexdigest(), key_of(variant)
     captured_call = _captures.pop(key, None)
     if captured_call is None:
-        step(TRACING)
+        step(_TRACING)
         captured_call = captured_in(world, packed_call.unpack(call, world), variant)
     _captures[key] = captured_call
     for oldest in list(_captures)[:-_MAX_CAPTURES]:

@@ -11,9 +11,11 @@ from ...report.variant import Variant
 from .. import packed_call
 from ..local_sources_request import KnownCall
 from . import run_calls
-from .captured_calls import TRACING, CapturedCall, captured_for, captured_in
+from .captured_calls import CapturedCall, captured_for, captured_in
 from .run_calls import Answering, Tell
 from .world import World
+
+_RUNNING = "running the call in another process"
 
 Work = Callable[[Variant, CapturedCall, Tell], bytes | None]
 """Makes an answer from a variant and its capture, and reports its steps."""
@@ -48,7 +50,7 @@ def _answered_by_forks(world: World, known: KnownCall, tell: Tell, work: Work) -
         call = packed_call.unpack_whole(known.call, world)
         if call is None:
             return lambda tell: None
-        tell(TRACING)
+        tell(_RUNNING)
         captured_call = captured_in(world, call, variant)
         # It also keeps the call, whose objects must not be deleted.
         return functools.partial(_answer, of_known, work, variant, captured_call, call)

@@ -7,6 +7,7 @@ state, and what it changes ends with it.
 from __future__ import annotations
 
 import contextlib
+import contextvars
 import gc
 import os
 import queue
@@ -112,7 +113,7 @@ def _be_fork(task: _Task) -> NoReturn:
 
 
 def _do(task: _Task, send: Callable[[Message], None], kept: list[Any]) -> None:
-    ready: queue.SimpleQueue[Answering] = queue.SimpleQueue()
+    ready: queue.SimpleQueue[tuple[contextvars.Context, Answering]] = queue.SimpleQueue()
     done = threading.Event()
 
     def tell(step: str) -> None:
@@ -120,7 +121,8 @@ def _do(task: _Task, send: Callable[[Message], None], kept: list[Any]) -> None:
 
     def answer() -> None:
         with contextlib.suppress(BaseException):
-            payload = ready.get()(tell)
+            context, answering = ready.get()
+            payload = context.run(answering, tell)
             if payload is not None:
                 send(Answer(payload=payload))
         done.set()
@@ -135,7 +137,8 @@ def _do(task: _Task, send: Callable[[Message], None], kept: list[Any]) -> None:
     kept.append(answering)
     end_watch()
     tell(_WATCHED)
-    ready.put(answering)
+    # Inductor's settings are context variables: those of the call are in force in this thread.
+    ready.put((contextvars.copy_context(), answering))
     done.wait()
 
 
