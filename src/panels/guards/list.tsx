@@ -136,9 +136,12 @@ function Tree(props: IPartProps): JSX.Element {
     () => arrange(filtered ? prune(whole, keep) : whole, order),
     [whole, filtered, keep, order]
   );
+  // Of many graphs the first would hide the others.
+  const isOfMany =
+    columns.graphs !== null && entries.length > MAX_UNFOLDED_ROWS;
   const depth = React.useMemo(
-    () => depthFor(branches, MAX_UNFOLDED_ROWS),
-    [branches]
+    () => (isOfMany ? 0 : depthFor(branches, MAX_UNFOLDED_ROWS)),
+    [branches, isOfMany]
   );
   // The results of a filter are always unfolded.
   const isOpen = (branch: IBranch, level: number) =>
