@@ -7,6 +7,7 @@ import { compilationTitle } from '../../words/compilations';
 import { formatCount } from '../../words/format';
 import type { IView, IViewContext } from '../views';
 import { Select } from './search';
+import { Elided } from './tables/elided';
 
 /**
  * What such a view lists: the field of a compilation that counts it.
@@ -92,9 +93,24 @@ export interface IGraphs<T> {
   readonly waiting: number;
 
   /**
-   * The titles of all compilations, by id.
+   * What all compilations are called, by id.
    */
-  readonly titles: ReadonlyMap<string, string>;
+  readonly titles: ReadonlyMap<string, IGraphTitle>;
+}
+
+/**
+ * What a compilation is called.
+ */
+export interface IGraphTitle {
+  /**
+   * The frame's name: the function.
+   */
+  readonly name: string;
+
+  /**
+   * The id, the frame and its place.
+   */
+  readonly title: string;
 }
 
 /**
@@ -135,7 +151,10 @@ export function useGraphs<T extends IGraph>(
   const titles = new Map(
     compilations.map(compilation => [
       compilation.id,
-      compilationTitle(compilation, files, trans)
+      {
+        name: compilation.name,
+        title: compilationTitle(compilation, files, trans)
+      }
     ])
   );
   return { all, ids, read, waiting: ids.length - read.length, titles };
@@ -194,6 +213,34 @@ function useRead<T extends IGraph>(
 }
 
 /**
+ * The compilation of a row, in a column of `GRAPH_WIDTH`.
+ */
+export function GraphCell(props: {
+  id: string;
+  graphs: IGraphs<unknown>['titles'];
+}): JSX.Element {
+  const { id, graphs } = props;
+  const { name, title } = graphs.get(id) ?? { name: '', title: id };
+  return (
+    <span className="jp-Compilescope-graphCell" title={title}>
+      <code>{id}</code>{' '}
+      {name && <Elided text={name} tail={LINE_LENGTH} title={title} />}
+    </span>
+  );
+}
+
+/**
+ * What always stays of a name such as `forward from line 12`.
+ */
+const LINE_LENGTH = 7;
+
+/**
+ * The width of the column of compilations: at least an id and a short name, in pixels.
+ */
+export const GRAPH_LEAST = 72;
+export const GRAPH_WIDTH = `minmax(${GRAPH_LEAST}px, 172px)`;
+
+/**
  * Why compilations have nothing of what is listed, each reason once.
  */
 export function whyMissing(
@@ -245,7 +292,10 @@ export function GraphChoice(props: {
           value: '',
           label: trans.__('all %1', formatCount(graphs.all.length))
         },
-        ...ids.map(id => ({ value: id, label: graphs.titles.get(id) ?? id }))
+        ...ids.map(id => ({
+          value: id,
+          label: graphs.titles.get(id)?.title ?? id
+        }))
       ]}
       onChange={id => {
         if (id) {

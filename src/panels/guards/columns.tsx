@@ -4,6 +4,8 @@ import type { Guard } from '../../protocol/types';
 import { AbsentValue, Badge, Bar, compareNumbers, SourceLink } from '../common';
 import { formatCount, formatNanoseconds } from '../../words/format';
 import type { IColumn } from '../common';
+import type { IGraphs } from '../common/graphs';
+import { GRAPH_WIDTH, GraphCell } from '../common/graphs';
 import { declaredColumns, type ColumnChange } from '../common/tables/declared';
 import type { IViewContext } from '../views';
 import type { Content, IBranch, IEntry } from './rows';
@@ -19,7 +21,7 @@ export interface IColumnContext {
   /**
    * The titles of the compilations, by id, if rows are of several.
    */
-  readonly graphs: ReadonlyMap<string, string> | null;
+  readonly graphs: IGraphs<unknown>['titles'] | null;
 
   /**
    * The time of a full bar, in nanoseconds: all guards of a call, or the costliest one.
@@ -48,10 +50,10 @@ export function tableColumns(options: IColumnContext): IColumn<IEntry>[] {
   const { trans } = context;
   return declaredColumns<IEntry, 'guards'>('guards', trans, {
     graph: graphs !== null && {
-      width: '52px',
+      width: GRAPH_WIDTH,
       compare: (a, b) => compareSources(a.compilation, b.compilation),
       render: ({ compilation }) => (
-        <code title={graphs.get(compilation)}>{compilation}</code>
+        <GraphCell id={compilation} graphs={graphs} />
       )
     },
     expression: {

@@ -127,7 +127,7 @@ function Tree(props: IPartProps): JSX.Element {
           const { id } = each;
           const own = entries.filter(entry => entry.compilation === id);
           const branches = branchesOf(own, each, `${id} `);
-          return titled(id, graphs.get(id) ?? id, branches);
+          return titled(id, graphs.get(id)?.title ?? id, branches);
         });
   }, [entries, arrangement, columns.graphs !== null]);
   React.useEffect(() => setFolds(new Map()), [whole]);

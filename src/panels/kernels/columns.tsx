@@ -3,6 +3,8 @@ import * as React from 'react';
 import { isOfAnotherGraph } from '../../model/wrappers';
 import type { KernelTime, Launch, SourceLine } from '../../protocol/types';
 import type { IColumn } from '../common';
+import type { IGraphs } from '../common/graphs';
+import { GRAPH_LEAST, GRAPH_WIDTH, GraphCell } from '../common/graphs';
 import { AbsentValue, compareNumbers, SourceLink } from '../common';
 import { declaredColumns, type ColumnChange } from '../common/tables/declared';
 import { Elided } from '../common/tables/elided';
@@ -45,7 +47,7 @@ export interface IColumnOptions {
    * The titles of the graphs by id, if rows belong to several: then there is a
    * column for the graph.
    */
-  readonly graphs: ReadonlyMap<string, string> | null;
+  readonly graphs: IGraphs<unknown>['titles'] | null;
 
   /**
    * The name of the device that the code is for, if it is not available; null
@@ -82,8 +84,8 @@ export function columnsOf(
   }: IColumnOptions
 ): IColumn<IRow>[] {
   const { trans } = context;
-  // With additional columns, the usual ones appear at larger widths.
-  const shift = graphs ? GRAPH_WIDTH + GAP : 0;
+  // Where further columns stand, the usual ones come later.
+  const shift = graphs ? GRAPH_LEAST + GAP : 0;
   const beside = (width: number | undefined) =>
     width === undefined ? undefined : width + shift;
   const later = (width: number | undefined) =>
@@ -128,10 +130,10 @@ export function columnsOf(
   });
   return declaredColumns<IRow, 'kernels'>('kernels', trans, {
     graph: graphs !== null && {
-      width: `${GRAPH_WIDTH}px`,
+      width: GRAPH_WIDTH,
       compare: byText(({ compilation }) => compilation),
       render: ({ compilation }) => (
-        <code title={graphs.get(compilation)}>{compilation}</code>
+        <GraphCell id={compilation} graphs={graphs} />
       )
     },
     name: {
@@ -303,13 +305,8 @@ export function columnsOf(
 const GAP = 10;
 
 /**
- * The column of the graphs.
- */
-const GRAPH_WIDTH = 52;
-
-/**
- * The column that distinguishes forward from backward, and the table width from
- * which it leaves room for the name.
+ * The column that tells forward from backward, and the width of the table from
+ * which on it leaves room for the name.
  */
 const DIRECTION_WIDTH = 74;
 const DIRECTION_FROM = 480;

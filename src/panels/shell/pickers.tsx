@@ -4,6 +4,9 @@ import * as React from 'react';
 import { isCompiled } from '../../model/variants';
 import type { ISubjectModel } from '../../interfaces/subject';
 import { compilationTitle } from '../../words/compilations';
+import { formatCount } from '../../words/format';
+import type { Listed } from '../common/graphs';
+import { graphsOf } from '../common/graphs';
 
 /**
  * The selection that views share: the variant, and the compilation.
@@ -20,8 +23,19 @@ export class Pickers extends ReactWidget {
     _model.compilationChanged.connect(this.update, this);
   }
 
+  /**
+   * What the open view lists of several compilations; null if it shows one.
+   */
+  get lists(): Listed | null {
+    return this._lists;
+  }
+  set lists(lists: Listed | null) {
+    this._lists = lists;
+    this.update();
+  }
+
   protected override render(): JSX.Element | null {
-    const { report, variant, compilation } = this._model;
+    const { report, variant, compilation, hasAllGraphs } = this._model;
     const trans = this._trans;
     const variants = (report?.variants ?? []).filter(isCompiled);
     if (!report || variants.length === 0) {
@@ -29,6 +43,9 @@ export class Pickers extends ReactWidget {
     }
     const shown = variants.find(({ name }) => name === variant);
     const compilations = shown?.compilations ?? [];
+    const listed = this._lists
+      ? graphsOf(this._model, variant, this._lists).length
+      : 0;
     return (
       <>
         <Picker
@@ -57,11 +74,20 @@ export class Pickers extends ReactWidget {
             caption={trans.__(
               'The compilation that single-compilation views show: one frame, compiled once'
             )}
-            value={compilation}
+            value={listed > 1 && hasAllGraphs ? '' : compilation}
             onChange={id => {
-              this._model.compilation = id;
+              if (id) {
+                this._model.compilation = id;
+              } else {
+                this._model.showAllGraphs();
+              }
             }}
           >
+            {listed > 1 && (
+              <option value="">
+                {trans.__('all %1 graphs', formatCount(listed))}
+              </option>
+            )}
             {compilations.map(summary => (
               <option key={summary.id} value={summary.id}>
                 {compilationTitle(summary, report.files, trans)}
@@ -72,6 +98,8 @@ export class Pickers extends ReactWidget {
       </>
     );
   }
+
+  private _lists: Listed | null = null;
 }
 
 function Picker(props: {

@@ -100,9 +100,14 @@ export class ReportShell extends Panel {
    * The name of the open view.
    */
   get label(): string {
-    return this._options.views
-      .find(view => view.id === this._current)!
-      .label(this._trans);
+    return this._record.label(this._trans);
+  }
+
+  /**
+   * The same where there is little room.
+   */
+  get shortLabel(): string {
+    return this._record.shortLabel?.(this._trans) ?? this.label;
   }
 
   /**
@@ -147,8 +152,13 @@ export class ReportShell extends Panel {
     return host;
   }
 
+  private get _record(): IView {
+    return this._options.views.find(view => view.id === this._current)!;
+  }
+
   private _describe(): void {
     const { views, context } = this._options;
+    this.pickers.lists = this._record.lists ?? null;
     this._tabs.state = {
       current: this._current,
       tabs: tabsOf(views, this._current, context.model),

@@ -75,7 +75,7 @@ describe('kernels of several graphs', () => {
     expect(page.all('[role=columnheader]')[0].textContent).toBe('graph');
     const rows = page.all('.jp-Compilescope-tableRow');
     expect(rows.map(row => row.firstChild!.textContent)).toEqual([
-      ...['0/0', '0/0', '2/0']
+      ...['0/0 f', '0/0 f', '2/0 f']
     ]);
     expect(page.all('.jp-mod-first')).toEqual([rows[2]]);
     expect([...graph().options].map(({ text }) => text)).toEqual([
@@ -120,6 +120,6 @@ describe('kernels of several graphs', () => {
     expect(model.compilation).toBe('2/0');
     expect(totals()).toMatch(/^3 kernels/);
     const selected = page.all('[aria-selected=true]');
-    expect(selected.map(row => row.firstChild!.textContent)).toEqual(['2/0']);
+    expect(selected.map(row => row.firstChild!.textContent)).toEqual(['2/0 f']);
   });
 });

@@ -36,7 +36,7 @@ const kernels = (
   isTimed: boolean,
   target: string | null,
   isTraining = false,
-  graphs: ReadonlyMap<string, string> | null = null
+  graphs: Parameters<typeof kernelColumns>[1]['graphs'] = null
 ) =>
   kernelColumns(context, {
     origin: {},

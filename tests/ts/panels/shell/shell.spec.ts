@@ -60,7 +60,11 @@ describe('ReportShell', () => {
       load: create,
       views: [
         view('code'),
-        view('guards', { group: 'causes', about: ['breaks'] }),
+        view('guards', {
+          group: 'causes',
+          about: ['breaks'],
+          lists: 'guards'
+        }),
         view('recompiles', {
           group: 'causes',
           about: ['recompile'],
@@ -88,8 +92,12 @@ describe('ReportShell', () => {
     });
     const compilations = [
       // One of the two breaks was met once more.
-      compilationSummary({ breaks: 3 }),
-      compilationSummary({ id: '0/1', recompile: ['a size changed'] })
+      compilationSummary({ breaks: 3, guards: 2 }),
+      compilationSummary({
+        id: '0/1',
+        guards: 3,
+        recompile: ['a size changed']
+      })
     ];
     await connection.answer(
       'get_report',
@@ -307,6 +315,26 @@ describe('ReportShell', () => {
     contexts.get('code')!.open('recompiles');
     expect(shell.view).toBe('recompiles');
     expect(listener.mock.calls).toEqual([['recompiles']]);
+  });
+
+  it('says that the open view shows all graphs, and offers them', async () => {
+    Widget.attach(shell.pickers, document.body);
+    const picker = async () => {
+      await turn();
+      return shell.pickers.node.querySelectorAll('select')[1];
+    };
+    expect((await picker()).value).toBe('0/0');
+    shell.view = 'guards';
+    const shown = await picker();
+    expect(shown.selectedOptions[0].textContent).toBe('all 2 graphs');
+    model.compilation = '0/0';
+    expect((await picker()).value).toBe('0/0');
+    shown.value = '';
+    shown.dispatchEvent(new Event('change', { bubbles: true }));
+    expect(model.hasAllGraphs).toBe(true);
+    model.showAllGraphs('0/1');
+    expect((await picker()).value).toBe('');
+    expect(model.compilation).toBe('0/1');
   });
 
   it('offers the variants and compilations of the report', async () => {
