@@ -77,9 +77,10 @@ export class ReportWidget extends MainAreaWidget<ReportShell> {
 
   private _setTitle(): void {
     const { path } = this.notebook.context;
-    const view = this.content.label;
-    this.title.label = this._trans.__('%1 of %2', view, PathExt.basename(path));
-    this.title.caption = this._trans.__('Compilations of %1', path);
+    const { label, shortLabel } = this.content;
+    // JupyterLab cuts the end: the name of the notebook is nowhere else.
+    this.title.label = `${PathExt.basename(path)}: ${shortLabel}`;
+    this.title.caption = this._trans.__('%1: compilations of %2', label, path);
   }
 
   private _trans;

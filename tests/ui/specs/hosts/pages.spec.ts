@@ -54,7 +54,7 @@ test('the sidebar and the panel follow the notebook in front', async ({
   const notebook = (name: string) =>
     page.getByRole('tab', { name, exact: true });
   const panel = (name: string) =>
-    page.getByRole('tab', { name: `Overview of ${name}`, exact: true });
+    page.getByRole('tab', { name: `${name}: Overview`, exact: true });
   await expect(subject).toContainText('other');
   // Beside the notebooks, which share a tab bar, their panels share one too.
   await expect(panel('second.ipynb')).toHaveAttribute('aria-selected', 'true');

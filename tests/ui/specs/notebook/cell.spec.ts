@@ -155,7 +155,7 @@ test('its button opens the report of its cell', async ({ page }) => {
   );
   await expect(selected).toContainText('lambda');
   await page
-    .locator('.lm-DockPanel .lm-TabBar-tab', { hasText: ' of cell.ipynb' })
+    .locator('.lm-DockPanel .lm-TabBar-tab', { hasText: 'cell.ipynb: ' })
     .locator('.lm-TabBar-tabCloseIcon')
     .click();
   await expect(overview).toHaveCount(0);
