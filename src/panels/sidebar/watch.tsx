@@ -114,6 +114,8 @@ function Row(props: {
   const { id, frame, call, recompile, breaks } = compilation;
   const name = compilation.name || trans.__('unknown frame');
   const place = call ?? frame;
+  const { cell_number } = compilation;
+  const hasOtherCell = cell_number !== null && cell_number !== place?.cell;
   return (
     <li
       className={`jp-Compilescope-watchedRow${props.isShown ? ' jp-mod-shown' : ''}`}
@@ -155,9 +157,9 @@ function Row(props: {
       </span>
       {place && (
         <span className="jp-Compilescope-watchedPlace">
-          {compilation.cell_number !== null && (
+          {hasOtherCell && (
             <span title={trans.__('The cell that ran')}>
-              {`[${compilation.cell_number}] · `}
+              {`[${cell_number}] · `}
             </span>
           )}
           <button
