@@ -77,9 +77,9 @@ export class ReportWidget extends MainAreaWidget<ReportShell> {
 
   private _setTitle(): void {
     const { path } = this.notebook.context;
-    const { label, shortLabel } = this.content;
+    const { label } = this.content;
     // JupyterLab cuts the end: the name of the notebook is nowhere else.
-    this.title.label = `${PathExt.basename(path)}: ${shortLabel}`;
+    this.title.label = `${PathExt.basename(path)}: ${label}`;
     this.title.caption = this._trans.__('%1: compilations of %2', label, path);
   }
 

@@ -104,13 +104,6 @@ export class ReportShell extends Panel {
   }
 
   /**
-   * The same where there is little room.
-   */
-  get shortLabel(): string {
-    return this._record.shortLabel?.(this._trans) ?? this.label;
-  }
-
-  /**
    * Emitted when another view was opened.
    */
   get viewChanged(): ISignal<this, ViewId> {
