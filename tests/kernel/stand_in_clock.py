@@ -18,6 +18,9 @@ class Clock:
     def perf_counter(self) -> float:
         return self.now_ns / 1e9
 
+    def thread_time(self) -> float:
+        return self.now_ns / 1e9
+
     def perf_counter_ns(self) -> int:
         return self.now_ns
 

@@ -88,6 +88,7 @@ class CodeGeneration:
             self._version = self._code_copies.version
             self._captures = Captures()
             self._for_kernel.clear()
+            self._shipment.forget_refusal()
 
     def may_generate_elsewhere(self, variant: Variant) -> bool:
         """Whether `generate_elsewhere` may succeed for a variant that has no capture."""

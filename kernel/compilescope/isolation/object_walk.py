@@ -77,6 +77,7 @@ def walk(
     kwargs: Mapping[str, Any] | None = None,
     *,
     limit: int = LIMIT,
+    each: Callable[[Iterator[Child]], Iterator[Child]] = iter,
 ) -> WalkedObjects:
     """Walks from a callable and its arguments to all objects that a call could change.
 
@@ -86,6 +87,8 @@ def walk(
         The call.
     limit
         The most objects to visit; ``unsaved`` names the rest.
+    each
+        Iterates over what an object refers to; what it raises ends the walk.
     """
     queue: collections.deque[Child] = collections.deque(
         (value, f"args[{index}]") for index, value in enumerate(args)
@@ -117,7 +120,8 @@ def walk(
         if reason:
             reached.unsaved.append(f"{pretty(path)}: {reason}.")
             continue
-        queue.extend(child for child in _children(obj, path, names) if type(child[0]) not in _ATOMS)
+        children = each(_children(obj, path, names))
+        queue.extend(child for child in children if type(child[0]) not in _ATOMS)
     return reached
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import collections
 import hashlib
 import random
+import sys
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -20,6 +21,7 @@ from ..isolation.object_walk import UNSET, label, slot_value, slots_of, walk
 from ..isolation.user_code import is_library_file, is_user_class
 from ..report.errors import CompilescopeError
 from ..torch_api.operators import tensors
+from .packing_limits import PackingLimits
 
 _VALUES = (
     type(None), bool, int, float, complex, str, bytes, range, torch.dtype, torch.device,
@@ -36,6 +38,7 @@ def digest_of_state(
     args: Sequence[Any],
     kwargs: Mapping[str, Any],
     is_sent: Callable[[torch.Tensor], bool],
+    limits: PackingLimits,
 ) -> str:
     """A digest of everything that the walk over a call reaches: values, code, tensors.
 
@@ -45,13 +48,16 @@ def digest_of_state(
         The call.
     is_sent
         Whether the data of a tensor are sent from one process to the other.
+    limits
+        How much is read.
 
     Raises
     ------
     CompilescopeError
-        There is state that cannot be read.
+        There is state that cannot be read, or too much.
     """
-    return hashlib.sha256("\n".join(lines_of_state(fn, args, kwargs, is_sent)).encode()).hexdigest()
+    lines = lines_of_state(fn, args, kwargs, is_sent, limits)
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
 def lines_of_state(
@@ -59,71 +65,118 @@ def lines_of_state(
     args: Sequence[Any],
     kwargs: Mapping[str, Any],
     is_sent: Callable[[torch.Tensor], bool],
+    limits: PackingLimits,
 ) -> list[str]:
     """What `digest_of_state` is a digest of, sorted: sets have another order in each process.
 
     Raises
     ------
     CompilescopeError
-        There is state that cannot be read, such as the position of an iterator.
+        There is state that cannot be read, such as the position of an iterator, or too much.
     """
-    reached = walk(fn, args, kwargs)
+    reached = walk(fn, args, kwargs, each=limits.each)
     if reached.unsaved:
         raise CompilescopeError("The state of the call cannot be compared.", reached.unsaved[0])
+    reading = _Reading(is_sent, limits)
     lines: list[str] = []
     for obj, path in reached.objects:
+        limits.check()
         if path.endswith(_ADDED):
             continue
         cls = type(obj)
         lines.append(f"{path}: {cls.__module__}.{cls.__qualname__}")
         if issubclass(cls, torch.Tensor):
-            lines.append(f"{path}: {_tensor(obj, is_sent)}")
+            lines.append(f"{path}: {reading.tensor(obj)}")
         else:
-            lines += [f"{path}{part}" for part in _parts(obj, cls)]
+            lines += [f"{path}{part}" for part in reading.parts(obj, cls)]
     return sorted(lines)
 
 
-def _parts(obj: Any, cls: type) -> Iterator[str]:
-    """An object's own values, not those of the objects that it refers to."""
-    if cls is Binding:
-        yield f" = {_value(obj.namespace.get(obj.name, UNSET))}"
-    elif issubclass(cls, dict):
-        for number, (key, value) in enumerate(dict.items(obj)):
-            yield f"[{label(key, {}, number)}] = {_value(value)}"
-    elif issubclass(cls, _COLLECTIONS):
-        # The user's class may have an iterator of its own.
-        base: Any = next(base for base in cls.__mro__ if base in _COLLECTIONS)
-        values = [_value(value) for value in base.__iter__(obj)]
-        yield f" = {sorted(values) if base in (set, frozenset) else values}"
-    elif cls is types.CellType:
-        yield f" = {_value(_contents(obj))}"
-    elif cls is types.FunctionType:
-        if not is_library_file(obj.__code__.co_filename):
-            yield f".code = {_code(obj.__code__)}"
-            for name, value in named_by(obj):
-                yield f".{name} = {_value(value)}"
-    elif issubclass(cls, type):
-        if is_user_class(obj):
-            for name, value in type.__getattribute__(obj, "__dict__").items():
-                if not name.startswith("__"):
-                    yield f".{name} = {_value(value)}"
-    elif (numbers := _random_state(obj, cls)) is not None:
-        yield f" = {hashlib.sha256(numbers.encode()).hexdigest()}"
-    elif cls.__module__ == "numpy" and hasattr(cls, "__array_interface__"):
-        yield f" = {obj.shape} {obj.dtype} {hashlib.sha256(obj.tobytes()).hexdigest()}"
-    if cls.__module__ != "builtins" and not issubclass(cls, type):
-        for slot in slots_of(cls):
-            yield f".{slot.__name__} = {_value(slot_value(obj, slot))}"
+class _Reading:
+    """Reads objects into text.
 
+    Parameters
+    ----------
+    is_sent, limits
+        As for `digest_of_state`.
+    """
 
-def _value(value: object) -> str:
-    """A value as text; of any other object, its type."""
-    cls = type(value)
-    if cls in _VALUES:
-        return repr(value)
-    if cls is types.ModuleType:
-        return f"module {value.__name__}"  # type: ignore[attr-defined]
-    return "unset" if value is UNSET else cls.__qualname__
+    def __init__(self, is_sent: Callable[[torch.Tensor], bool], limits: PackingLimits) -> None:
+        self._is_sent = is_sent
+        self._limits = limits
+
+    def parts(self, obj: Any, cls: type) -> Iterator[str]:
+        """An object's own values, not those of the objects that it refers to."""
+        if cls is Binding:
+            yield f" = {self._value(obj.namespace.get(obj.name, UNSET))}"
+        elif issubclass(cls, dict):
+            for number, (key, value) in enumerate(self._limits.each(dict.items(obj))):
+                yield f"[{label(key, {}, number)}] = {self._value(value)}"
+        elif issubclass(cls, _COLLECTIONS):
+            # The user's class may have an iterator of its own.
+            base: Any = next(base for base in cls.__mro__ if base in _COLLECTIONS)
+            values = [self._value(value) for value in self._limits.each(base.__iter__(obj))]
+            yield f" = {sorted(values) if base in (set, frozenset) else values}"
+        elif cls is types.CellType:
+            yield f" = {self._value(_contents(obj))}"
+        elif cls is types.FunctionType:
+            if not is_library_file(obj.__code__.co_filename):
+                yield f".code = {_code(obj.__code__)}"
+                for name, value in named_by(obj):
+                    yield f".{name} = {self._value(value)}"
+        elif issubclass(cls, type):
+            if is_user_class(obj):
+                for name, value in type.__getattribute__(obj, "__dict__").items():
+                    if not name.startswith("__"):
+                        yield f".{name} = {self._value(value)}"
+        elif (numbers := _random_state(obj, cls)) is not None:
+            yield f" = {hashlib.sha256(numbers.encode()).hexdigest()}"
+        elif cls.__module__ == "numpy" and hasattr(cls, "__array_interface__"):
+            yield f" = {obj.shape} {obj.dtype} {self._of_array(obj)}"
+        if cls.__module__ != "builtins" and not issubclass(cls, type):
+            for slot in slots_of(cls):
+                yield f".{slot.__name__} = {self._value(slot_value(obj, slot))}"
+
+    def _value(self, value: object) -> str:
+        """A value as text; of any other object, its type."""
+        cls = type(value)
+        if cls in _VALUES:
+            if cls in (str, bytes):
+                self._limits.add(len(value))  # type: ignore[arg-type]
+            return repr(value)
+        if cls is types.ModuleType:
+            return f"module {value.__name__}"  # type: ignore[attr-defined]
+        return "unset" if value is UNSET else cls.__qualname__
+
+    def _of_array(self, array: Any) -> str:
+        """A digest of a NumPy array's numbers, in the order of its indices."""
+        self._limits.add(array.nbytes)
+        digest = hashlib.sha256()
+        if array.flags.c_contiguous:
+            self._add_to(digest, sys.modules["numpy"].asarray(array).reshape(-1).view("u1"))
+        else:
+            for piece in self._limits.pieces(array.size):
+                digest.update(array.flat[piece].view("u1"))
+        return digest.hexdigest()
+
+    def tensor(self, tensor: Any) -> str:
+        """What a tensor is, and a digest of its data unless they are sent."""
+        with tensors.plain():
+            if tensors.is_wrapper(tensor) or tensor.layout != torch.strided:
+                return "a tensor of others"
+            shown = f"{tuple(tensor.shape)} {tensor.dtype} {tensor.device} {tensor.requires_grad}"
+            if tensor.is_meta or self._is_sent(tensor):
+                return shown
+            self._limits.add(tensor.numel() * tensor.element_size())
+            digest = hashlib.sha256()
+            data = tensor.detach().contiguous().view(-1).view(torch.uint8)
+            self._add_to(digest, data.numpy())
+            return f"{shown} {digest.hexdigest()}"
+
+    def _add_to(self, digest: hashlib._Hash, data: Any) -> None:
+        """Adds an array of bytes to a digest."""
+        for piece in self._limits.pieces(len(data)):
+            digest.update(data[piece])
 
 
 def _random_state(obj: Any, cls: type) -> str | None:
@@ -170,14 +223,3 @@ def _constant(constant: object) -> str:
     if isinstance(constant, frozenset):
         return str(sorted(map(_constant, constant)))
     return repr(constant)
-
-
-def _tensor(tensor: Any, is_sent: Callable[[torch.Tensor], bool]) -> str:
-    with tensors.plain():
-        if tensors.is_wrapper(tensor) or tensor.layout != torch.strided:
-            return "a tensor of others"
-        shown = f"{tuple(tensor.shape)} {tensor.dtype} {tensor.device} {tensor.requires_grad}"
-        if tensor.is_meta or is_sent(tensor):
-            return shown
-        data = tensor.detach().contiguous().view(-1).view(torch.uint8).numpy()
-        return f"{shown} {hashlib.sha256(data).hexdigest()}"

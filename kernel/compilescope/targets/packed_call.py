@@ -34,6 +34,7 @@ from ..subject.pickled_subject import Call, Pickler, pickled_settings
 from ..torch_api.operators import custom, tensors, unpicklable
 from ..torch_api.process import portable_settings
 from .packed_tensors import Rebuilding, reduce_tensor
+from .packing_limits import PackingLimits
 from .received_code import define_operator, remember_texts
 from .sent_values import ReceivedValues
 from .whole_call import Surroundings, WholeCall
@@ -87,7 +88,7 @@ def pack(
         Something in it cannot travel; the message says what.
     """
     content = (fn, tuple(args), dict(kwargs))
-    file = _File(_MAX_BYTES if whole is None else _MAX_BYTES_OF_WHOLE)
+    file = _File() if whole is None else _File(_MAX_BYTES_OF_WHOLE, whole.limits)
     pickler = _CallPickler(file, whole)
     try:
         with tensors.plain():
@@ -96,7 +97,7 @@ def pack(
     except CompilescopeError:
         raise
     except Exception as error:
-        where = _where(list(pickler.last), fn, args, kwargs)
+        where = "" if whole is not None else _where(list(pickler.last), fn, args, kwargs)
         raise CompilescopeError(
             "The subject cannot be sent to the target's process.",
             f"{where}{type(error).__name__}: {_first_line(error)}.",
@@ -228,9 +229,10 @@ _rebuilding: ContextVar[Rebuilding] = ContextVar("compilescope_rebuilding")
 class _File(io.BytesIO):
     """Takes up to a number of bytes."""
 
-    def __init__(self, most: float) -> None:
+    def __init__(self, most: float = _MAX_BYTES, limits: PackingLimits | None = None) -> None:
         super().__init__()
         self._most = most
+        self._limits = limits
 
     def write(self, data: Any) -> int:
         """Adds the data.
@@ -238,17 +240,18 @@ class _File(io.BytesIO):
         Raises
         ------
         CompilescopeError
-            They are too many.
+            They are too many, or the time is over.
         """
-        size = super().write(data)
-        if self.tell() > self._most:
+        if self._limits is not None:
+            self._limits.check()
+        if self.tell() + memoryview(data).nbytes > self._most:
             raise CompilescopeError(
                 f"The subject is more than {self._most / 1e6:.0f} MB beside its tensors.",
                 "It holds large arrays or texts, which would have to be sent to the target's "
                 "process.",
                 "Keep them in tensors, of which only the shapes are sent.",
             )
-        return size
+        return super().write(data)
 
 
 class _CallPickler(Pickler):

@@ -14,14 +14,12 @@ from typing import NamedTuple
 import torch
 
 from ..processes.free_memory import free_memory
-from ..report.errors import CompilescopeError
+from .packing_limits import PackingLimits
 
-_AT_MOST = 1 << 30
 _PART_OF_FREE = 8
 """The other process and its copies of the values take some more."""
 _ALIGNMENT = 64
 """torch aligns its memory to as many bytes."""
-_CHUNK = 1 << 28
 
 
 class Place(NamedTuple):
@@ -32,12 +30,19 @@ class Place(NamedTuple):
 
 
 class SentValues:
-    """Copies of the values, in this process."""
+    """Copies of the values, in this process.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    limits
+        The bytes are counted for it before any is copied.
+    """
+
+    def __init__(self, limits: PackingLimits) -> None:
+        self._limits = limits
         self._file = os.fdopen(os.memfd_create("compilescope-values"), "wb", buffering=0)
         self._size = 0
-        self._most = min(_AT_MOST, free_memory() / _PART_OF_FREE)
+        self._storages: list[tuple[Place, torch.UntypedStorage]] = []
         self.places: dict[int, Place] = {}
         """The number of each storage → its place."""
 
@@ -47,30 +52,44 @@ class SentValues:
         return f"/proc/{os.getpid()}/fd/{self._file.fileno()}"
 
     def add(self, number: int, storage: torch.UntypedStorage) -> None:
-        """Copies the values of a storage.
+        """Adds a storage, whose values `copy` copies.
 
         Raises
         ------
         CompilescopeError
             There are too many.
         """
-        size = storage.nbytes()
         if number in self.places:
             return
+        size = storage.nbytes()
+        self._limits.add(size)
         offset = -(-self._size // _ALIGNMENT) * _ALIGNMENT
-        if offset + size > self._most:
-            raise CompilescopeError(
-                "The values of the call's tensors cannot be sent to another process.",
-                f"They take more than {self._most / 1e6:.0f} MB.",
-            )
-        if size:
-            values = memoryview((ctypes.c_char * size).from_address(storage.data_ptr())).cast("B")
-            written = 0
-            while written < size:
-                part = values[written : written + _CHUNK]
-                written += os.pwrite(self._file.fileno(), part, offset + written)
-        self.places[number] = Place(offset, size)
+        place = self.places[number] = Place(offset, size)
+        self._storages.append((place, storage))
         self._size = offset + size
+
+    def copy(self) -> None:
+        """Copies the values of all storages.
+
+        Raises
+        ------
+        CompilescopeError
+            It takes too long.
+        MemoryError
+            Too little memory is free now.
+        """
+        if self._size > free_memory() / _PART_OF_FREE:
+            raise MemoryError("The values of the call's tensors are not copied.")
+        for (offset, size), storage in self._storages:
+            if not size:
+                continue
+            values = memoryview((ctypes.c_char * size).from_address(storage.data_ptr())).cast("B")
+            for piece in self._limits.pieces(size):
+                written = piece.start
+                while written < piece.stop:
+                    part = values[written : piece.stop]
+                    written += os.pwrite(self._file.fileno(), part, offset + written)
+        self._storages.clear()
 
     def close(self) -> None:
         """Frees the memory, unless another process has mapped it."""

@@ -19,6 +19,7 @@ from ..progress.progress import Monitor, Progress
 from ..report import TargetReport, VariantReport
 from ..report.devices import Device
 from ..report.errors import CompilescopeError
+from ..report.problem import Problem
 from ..report.variant import Variant
 from ..torch_api.process.float32_precision import rounds_float32
 from . import known_devices, packed_call
@@ -45,6 +46,7 @@ class Shipment:
         self._context = contextvars.copy_context()
         self._lock = threading.Lock()
         self._packed: bytes | None = None
+        self._refusal: Problem | None = None
         self.rounds_float32 = rounds_float32()
         """Whether float32 products may be rounded to TF32."""
 
@@ -74,20 +76,32 @@ class Shipment:
     def packed_whole(self) -> SentCall:
         """The call with its values, for a process that runs it.
 
-        Call it on the thread that calls the subject: nothing may change its objects meanwhile.
+        Call it on the thread that calls the subject: nothing may change its objects meanwhile. A
+        refusal is remembered, so that cells do not wait for it again.
 
         Raises
         ------
         CompilescopeError
             It cannot travel.
+        MemoryError
+            Too little memory is free now.
         """
+        if self._refusal is not None:
+            refusal = self._refusal
+            raise CompilescopeError(refusal.what, refusal.why, refusal.remedy)
         whole = WholeCall()
         try:
             call = self._context.copy().run(packed_call.pack, *self._call, self._modes, whole)
-        except BaseException:
+        except BaseException as error:
             whole.values.close()
+            if isinstance(error, CompilescopeError):
+                self._refusal = error.problem
             raise
         return SentCall(call, whole.values)
+
+    def forget_refusal(self) -> None:
+        """Has `packed_whole` try again: the subject's code was changed."""
+        self._refusal = None
 
     def packed_arguments(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bytes:
         """The arguments of another call, packed like this one.

@@ -28,6 +28,7 @@ from ..report.errors import CompilescopeError
 from ..subject.pickled_subject import Call
 from ..torch_api.operators import tensors
 from .call_state import digest_of_state
+from .packing_limits import NoLimits, PackingLimits
 from .sent_values import Place, ReceivedValues, SentValues
 
 _OWN_VARIABLES = {*UNSET_VARIABLES, "PYTHONPATH"}
@@ -63,7 +64,7 @@ class Surroundings(msgspec.Struct, kw_only=True):
 
     def has_state(self, call: Call, values: ReceivedValues) -> bool:
         """Whether what the call depends on in this process is what it was in the other one."""
-        return digest_of_state(*call, values.has) == self.state
+        return digest_of_state(*call, values.has, NoLimits()) == self.state
 
     def values(self) -> ReceivedValues:
         """The values of the call's tensors."""
@@ -82,7 +83,8 @@ class WholeCall:
     """Collects what a call needs while its objects are pickled, and refuses what cannot travel."""
 
     def __init__(self) -> None:
-        self.values = SentValues()
+        self.limits = PackingLimits()
+        self.values = SentValues(self.limits)
         self._arrays: dict[int, tuple[int, int]] = {}
         self._storages: dict[int, tuple[int, int]] = {}
         self._generators = dict(_global_generators())
@@ -93,8 +95,9 @@ class WholeCall:
         Raises
         ------
         CompilescopeError
-            Another process cannot have the object.
+            Another process cannot have the object, or the time is over.
         """
+        self.limits.check()
         cls = type(obj)
         if issubclass(cls, (io.IOBase, weakref.finalize)):
             raise _refused(cls, "It belongs to this process.")
@@ -110,7 +113,7 @@ class WholeCall:
         return None
 
     def add(self, tensor: torch.Tensor) -> None:
-        """Copies a tensor's values.
+        """Adds a tensor's values, which `surroundings` copies.
 
         Raises
         ------
@@ -136,7 +139,10 @@ class WholeCall:
         Raises
         ------
         CompilescopeError
-            Several objects have the same memory, and would not have it in the other process.
+            Several objects have the same memory, and would not have it in the other process; or
+            the call takes too long.
+        MemoryError
+            Too little memory is free now.
         """
         ranges = sorted([*self._arrays.values(), *self._storages.values()])
         end = 0
@@ -144,18 +150,20 @@ class WholeCall:
             if size and start < end:
                 raise _refused(torch.Tensor, "It shares its memory with an array.")
             end = max(end, start + size)
+        self.values.copy()
         return Surroundings(
             path=self.values.path,
             places=self.values.places,
             randomness=pickle.dumps(_randomness()),
             environment=_environment(),
-            state=digest_of_state(fn, args, kwargs, self._has),
+            state=digest_of_state(fn, args, kwargs, self._has, self.limits),
         )
 
     def _has(self, tensor: torch.Tensor) -> bool:
         return tensors.memory_of(tensor)[0] in self.values.places
 
     def _note_array(self, array: Any) -> None:
+        self.limits.add(array.nbytes)
         root = array
         while type(root.base) is type(array):
             root = root.base

@@ -18,7 +18,7 @@ from compilescope.isolation.global_state import SavedRandomness
 from compilescope.processes.free_memory import free_memory
 from compilescope.progress.progress import Cancelled, Monitor
 from compilescope.session.session import Session
-from compilescope.targets import local_sources, sent_values
+from compilescope.targets import local_sources, packing_limits
 from compilescope.targets.worker_pool import shared_pool
 
 from ..compared_texts import everything
@@ -253,7 +253,7 @@ def test_a_module_that_was_changed_since_its_import_stays_in_the_kernel(
 
 
 def test_a_call_with_too_many_values_stays_in_the_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sent_values, "_AT_MOST", 100)
+    monkeypatch.setattr(packing_limits, "MOST_BYTES", 100)
     inspection = inspected(subjects.printing, X)
     assert local_sources.packed_whole(inspection._shipment) is None
 

@@ -1,0 +1,147 @@
+"""What the main thread does at most to pack a call that another process runs."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable
+from typing import Any
+
+import compilescope as cs
+import numpy as np
+import pytest
+import torch
+from compilescope.inspection.inspection import Inspection
+from compilescope.targets import local_sources, packing_limits
+from compilescope.targets.call_state import lines_of_state
+from compilescope.targets.packing_limits import PackingLimits
+from compilescope.targets.target_variants import Shipment
+
+from ..stand_in_clock import Clock
+
+pytestmark = pytest.mark.skipif(
+    not local_sources._can_run(), reason="needs seccomp, and no accelerator"
+)
+
+X = torch.linspace(-1, 2, 48)
+HELD: Any = None
+
+
+class Held:
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+
+def holding(x: torch.Tensor) -> torch.Tensor:
+    return x if HELD is None else x + 1
+
+
+def shipment() -> Shipment:
+    return Shipment(holding, (X,), {}, [])
+
+
+def is_packed(sending: Shipment) -> bool:
+    sent = local_sources.packed_whole(sending)
+    if sent is not None:
+        sent.values.close()
+    return sent is not None
+
+
+class _Ticking(Clock):
+    """A clock that advances whenever it is read."""
+
+    def __init__(self, step_s: float) -> None:
+        super().__init__()
+        self._step_s = step_s
+
+    def thread_time(self) -> float:
+        self.advance(self._step_s)
+        return super().thread_time()
+
+
+def test_packing_ends_when_its_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(packing_limits, "time", _Ticking(0.0))
+    assert is_packed(shipment())
+    monkeypatch.setattr(packing_limits, "time", _Ticking(0.1))
+    with pytest.raises(cs.CompilescopeError, match="Packing it takes more than"):
+        shipment().packed_whole()
+
+
+def test_a_refusal_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    sending = shipment()
+    monkeypatch.setattr(packing_limits, "MOST_BYTES", 100)
+    with pytest.raises(cs.CompilescopeError, match="take more than"):
+        sending.packed_whole()
+    monkeypatch.undo()
+    with pytest.raises(cs.CompilescopeError, match="take more than"):
+        sending.packed_whole()
+    sending.forget_refusal()
+    assert is_packed(sending)
+
+
+def test_too_little_memory_is_not_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    sending = shipment()
+    monkeypatch.setattr("compilescope.targets.sent_values.free_memory", lambda: 0)
+    assert not is_packed(sending)
+    monkeypatch.undo()
+    assert is_packed(sending)
+
+
+def test_a_refusal_holds_until_the_code_is_changed() -> None:
+    inspection = Inspection(holding, (X,))
+    inspection._shipment._refusal = cs.CompilescopeError("It cannot.").problem
+    inspection._generation._version -= 1
+    inspection._generation._drop_outdated()
+    assert is_packed(inspection._shipment)
+
+
+class _Counting(PackingLimits):
+    checks = 0
+    size = 0
+
+    def check(self) -> None:
+        self.checks += 1
+
+    def add(self, size: int) -> None:
+        self.size += size
+
+
+@pytest.mark.parametrize(
+    ("held", "size"),
+    [
+        (lambda n: list(range(n)), 0),
+        (lambda n: {str(k): k for k in range(n)}, 0),
+        (lambda n: [Held(k) for k in range(n)], 0),
+        (lambda n: torch.zeros(n), 4),
+        (lambda n: np.zeros(n), 8),
+        (lambda n: np.zeros(2 * n)[::2], 8),
+        (lambda n: "x" * n, 1),
+    ],
+    ids=["list", "dict", "objects", "tensor", "array", "strided array", "text"],
+)
+def test_checks_and_bytes_grow_with_what_is_read(
+    held: Callable[[int], Any], size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(packing_limits, "_PIECE", 100)
+    monkeypatch.setattr(packing_limits, "_OFTEN", 100)
+    counts = []
+    for number in (1000, 5000):
+        limits = _Counting()
+        module = types.ModuleType("held")
+        module.HELD = held(number)  # type: ignore[attr-defined]
+        function = types.FunctionType(holding.__code__, vars(module))
+        lines_of_state(function, (), {}, lambda tensor: False, limits)
+        counts.append((limits.checks, limits.size))
+    (few, small), (many, large) = counts
+    assert large - small == 4000 * size
+    assert size == 1 or many - few >= 40
+
+
+def test_arrays_are_compared_in_the_order_of_their_indices() -> None:
+    array = np.arange(24.0).reshape(4, 6)
+
+    def lines(held: Any) -> list[str]:
+        function = types.FunctionType(holding.__code__, {"HELD": held})
+        return lines_of_state(function, (), {}, lambda tensor: False, PackingLimits())
+
+    assert lines(array) == lines(np.asfortranarray(array)) != lines(array + 1)
+    assert lines(np.datetime64(1, "s")) != lines(np.datetime64(2, "s"))
