@@ -71,7 +71,8 @@ def pack(
 ) -> bytes:
     """A call, with torch's modes and settings, and without any tensor's data.
 
-    Calls nothing of the user's. Settings are those of this context.
+    With ``whole``, it calls nothing of the user's; otherwise only what pickle calls, such as
+    ``__getstate__``. Settings are those of this context.
 
     Parameters
     ----------

@@ -28,6 +28,7 @@ from ..report.errors import CompilescopeError
 from ..subject.pickled_subject import Call
 from ..torch_api.operators import tensors
 from .call_state import digest_of_state
+from .own_pickling import user_method
 from .packing_limits import NoLimits, PackingLimits
 from .sent_values import Place, ReceivedValues, SentValues
 
@@ -88,6 +89,8 @@ class WholeCall:
         self._arrays: dict[int, tuple[int, int]] = {}
         self._storages: dict[int, tuple[int, int]] = {}
         self._generators = dict(_global_generators())
+        self._pickled: set[type] = set()
+        """Classes without methods of the user's that pickle calls."""
 
     def reduced(self, obj: object) -> tuple[Any, ...] | None:
         """The reduced form of an object for pickle; None if it has the usual one.
@@ -101,6 +104,10 @@ class WholeCall:
         cls = type(obj)
         if issubclass(cls, (io.IOBase, weakref.finalize)):
             raise _refused(cls, "It belongs to this process.")
+        if cls not in self._pickled:
+            if method := user_method(cls):
+                raise _refused(cls, f"Pickling it runs {method}.")
+            self._pickled.add(cls)
         if cls is types.CodeType and names_in(obj).globals & _NAMESPACE_FUNCTIONS:  # type: ignore[arg-type]
             raise _refused(cls, "It may use every name of the notebook.")
         path = self._generators.get(id(obj))

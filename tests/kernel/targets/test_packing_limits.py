@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import collections
+import copyreg
+import dataclasses
+import enum
 import types
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import compilescope as cs
 import numpy as np
@@ -31,12 +35,12 @@ class Held:
         self.number = number
 
 
-def holding(x: torch.Tensor) -> torch.Tensor:
+def holding(x: torch.Tensor, *held: object) -> torch.Tensor:
     return x if HELD is None else x + 1
 
 
-def shipment() -> Shipment:
-    return Shipment(holding, (X,), {}, [])
+def shipment(*held: object) -> Shipment:
+    return Shipment(holding, (X, *held), {}, [])
 
 
 def is_packed(sending: Shipment) -> bool:
@@ -92,6 +96,62 @@ def test_a_refusal_holds_until_the_code_is_changed() -> None:
     inspection._generation._version -= 1
     inspection._generation._drop_outdated()
     assert is_packed(inspection._shipment)
+
+
+class _WithState:
+    def __getstate__(self) -> dict[str, int]:
+        raise AssertionError("packing runs nothing of the user's")
+
+
+class _WithReduce:
+    def __reduce__(self) -> str:
+        raise AssertionError("packing runs nothing of the user's")
+
+
+class _WithAttributes:
+    def __getattribute__(self, name: str) -> Any:
+        raise AssertionError("packing runs nothing of the user's")
+
+
+class _WithIterator(list[int]):
+    def __iter__(self) -> Any:
+        raise AssertionError("packing runs nothing of the user's")
+
+
+class _Registered:
+    pass
+
+
+def _reduced(registered: _Registered) -> str:
+    raise AssertionError("packing runs nothing of the user's")
+
+
+@pytest.mark.parametrize(
+    "cls", [_WithState, _WithReduce, _WithAttributes, _WithIterator, _Registered]
+)
+def test_methods_of_the_users_are_not_run(cls: type, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(copyreg.dispatch_table, _Registered, _reduced)
+    with pytest.raises(cs.CompilescopeError, match=r"Pickling it runs _"):
+        shipment(cls()).packed_whole()
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Slotted:
+    number: int = 1
+
+
+class _Pair(NamedTuple):
+    number: int
+    held: Held
+
+
+class _Kind(enum.Enum):
+    SMALL = 1
+
+
+def test_methods_of_python_and_torch_are_run() -> None:
+    held = [_Slotted(), _Pair(1, Held(1)), _Kind.SMALL, collections.Counter("a"), np.zeros(2)]
+    assert is_packed(shipment(*held, torch.nn.Linear(2, 2), torch.nn.GRU(2, 2)))
 
 
 class _Counting(PackingLimits):
