@@ -6,6 +6,7 @@ import hashlib
 import re
 
 from ..capture.records import Record
+from ..isolation.code_digest import digest_of_code
 from ..torch_api.trace.record_names import DYNAMO_GRAPH, GUARDS
 from .capture_graphs import Captured
 
@@ -32,6 +33,8 @@ _SET = re.compile(r"frozenset\(\{(.*?)\}\)")
 def fingerprint(captured: Captured, *, ran: bool = False) -> str:
     """A digest that is equal for captures with the same graphs and guards, for equal settings.
 
+    The code that Dynamo traced for the graphs is also the same: what it does with other sizes.
+
     Parameters
     ----------
     ran
@@ -47,6 +50,9 @@ def fingerprint(captured: Captured, *, ran: bool = False) -> str:
             digest.update(f"{record.name} {comparable(str(record.payload))}\n".encode())
         elif ran:
             digest.update(_of_run(record).encode())
+    for graph in captured.graphs:
+        codes = sorted(digest_of_code(code, comparable) for code in graph.traced)
+        digest.update(f"code {' '.join(codes)}\n".encode())
     state = captured.context.copy().run(generation_state.described)
     # torch decides its order at the first call of an attention.
     if any(_ATTENTION in str(record.payload) for record in captured.records):

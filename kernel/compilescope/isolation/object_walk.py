@@ -39,6 +39,7 @@ _ATOMS = frozenset(
 )  # fmt: skip
 _ONCE = (types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType)
 _COLLECTIONS = (list, tuple, set, frozenset, collections.deque)
+_CACHED: type = functools._lru_cache_wrapper
 _INNER = re.compile(r"\._(?:parameters|buffers|modules)\['([^']*)'\]")
 
 UNSET = object()
@@ -224,6 +225,8 @@ def _children(obj: Any, path: str, names: Mapping[int, str]) -> Iterator[Child]:
         yield obj.func, f"{path}.func"
         yield obj.args, f"{path}.args"
         yield obj.keywords, f"{path}.keywords"
+    elif cls is _CACHED:
+        yield (attributes_of(obj) or {}).get("__wrapped__"), path
     elif cls in (staticmethod, classmethod):
         yield obj.__func__, path
     elif cls is property:

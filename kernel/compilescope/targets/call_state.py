@@ -16,6 +16,7 @@ from typing import Any
 
 import torch
 
+from ..isolation.code_digest import digest_of_code
 from ..isolation.global_names import Binding, named_by
 from ..isolation.object_walk import UNSET, label, slot_value, slots_of, walk
 from ..isolation.user_code import is_library_file, is_user_class
@@ -121,7 +122,7 @@ class _Reading:
             yield f" = {self._value(_contents(obj))}"
         elif cls is types.FunctionType:
             if not is_library_file(obj.__code__.co_filename):
-                yield f".code = {_code(obj.__code__)}"
+                yield f".code = {digest_of_code(obj.__code__)}"
                 for name, value in named_by(obj):
                     yield f".{name} = {self._value(value)}"
         elif issubclass(cls, type):
@@ -204,22 +205,3 @@ def _contents(cell: types.CellType) -> object:
         return cell.cell_contents
     except ValueError:
         return UNSET
-
-
-def _code(code: types.CodeType) -> str:
-    """A digest of what code does, wherever it is from."""
-    digest = hashlib.sha256(code.co_code)
-    digest.update(repr((code.co_names, code.co_varnames, code.co_freevars)).encode())
-    for constant in code.co_consts:
-        digest.update(_constant(constant).encode())
-    return digest.hexdigest()
-
-
-def _constant(constant: object) -> str:
-    if isinstance(constant, types.CodeType):
-        return _code(constant)
-    if isinstance(constant, tuple):
-        return str([_constant(part) for part in constant])
-    if isinstance(constant, frozenset):
-        return str(sorted(map(_constant, constant)))
-    return repr(constant)

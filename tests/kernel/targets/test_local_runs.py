@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import sys
 import tempfile
 import threading
 from collections.abc import Callable, Sequence
@@ -250,6 +252,27 @@ def test_a_module_that_was_changed_since_its_import_stays_in_the_kernel(
     monkeypatch.undo()
     subjects.RANDOM.random()
     assert not run_elsewhere(inspected(subjects.limited, X))
+
+
+def test_called_code_that_was_changed_since_its_import_stays_in_the_kernel(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "def shaped(x):\n    return x.reshape(6, -1)\n"
+    file = tmp_path / "plugin_of_test.py"
+    file.write_text(text)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setitem(sys.modules, file.stem, importlib.import_module(file.stem))
+
+    def fn(x: torch.Tensor) -> torch.Tensor:
+        y = subjects.printing(x)
+        shaped: torch.Tensor = importlib.import_module("plugin_of_test").shaped(y)
+        return shaped + 1
+
+    assert run_elsewhere(inspected(fn, X))
+    inspection = inspected(fn, X)
+    # The graphs of the usual variant are the same.
+    file.write_text(text.replace("(6,", "(x.shape[0],"))
+    assert not run_elsewhere(inspection)
 
 
 def test_a_call_with_too_many_values_stays_in_the_kernel(monkeypatch: pytest.MonkeyPatch) -> None:

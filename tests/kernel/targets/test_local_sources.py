@@ -254,6 +254,23 @@ def test_code_of_a_file_that_was_changed_since_is_generated_in_the_kernel(
     assert "50257" in graph.text
 
 
+def test_called_code_that_was_changed_since_is_generated_in_the_kernel(
+    edited: tuple[Any, Path],
+) -> None:
+    module, file = edited
+    name = "scaled"
+
+    def fn(x: torch.Tensor) -> torch.Tensor:
+        called: torch.Tensor = getattr(module, name)(x)
+        return called
+
+    assert inspected(fn, (X,)).sources.generate_elsewhere({NAME: DYNAMIC}, Monitor())
+    inspection = inspected(fn, (X,))
+    # The graph of the usual variant is the same.
+    file.write_text("def scaled(x):\n    return x.clamp(0, 50249 + x.shape[0])\n")
+    assert not inspection.sources.generate_elsewhere({NAME: DYNAMIC}, Monitor())
+
+
 def with_break(x: torch.Tensor) -> torch.Tensor:
     y = x.relu()
     torch._dynamo.graph_break()

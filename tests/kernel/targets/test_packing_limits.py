@@ -6,6 +6,7 @@ import collections
 import copyreg
 import dataclasses
 import enum
+import functools
 import types
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -17,7 +18,7 @@ import torch
 from compilescope.inspection.inspection import Inspection
 from compilescope.targets import local_sources, packing_limits
 from compilescope.targets.call_state import lines_of_state
-from compilescope.targets.packing_limits import PackingLimits
+from compilescope.targets.packing_limits import NoLimits, PackingLimits
 from compilescope.targets.target_variants import Shipment
 
 from ..stand_in_clock import Clock
@@ -194,6 +195,14 @@ def test_checks_and_bytes_grow_with_what_is_read(
     (few, small), (many, large) = counts
     assert large - small == 4000 * size
     assert size == 1 or many - few >= 40
+
+
+def test_functions_behind_a_cache_are_compared() -> None:
+    def lines(function: Any) -> list[str]:
+        return lines_of_state(functools.cache(function), (), {}, lambda tensor: False, NoLimits())
+
+    first, same, other = (lambda x: x + 1), (lambda x: x + 1), (lambda x: x + 2)
+    assert lines(first) == lines(same) != lines(other)
 
 
 def test_arrays_are_compared_in_the_order_of_their_indices() -> None:

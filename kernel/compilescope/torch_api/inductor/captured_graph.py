@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import types
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -66,6 +67,8 @@ class Capture:
     """The inputs that Dynamo's guards on sizes are about."""
     is_whole_call: bool
     """Whether nothing of the user's runs before or after the graph in the call."""
+    traced: frozenset[types.CodeType]
+    """The code that Dynamo traced for it, called functions included."""
 
     @property
     def is_on_cpu(self) -> bool:

@@ -1,6 +1,6 @@
 """Generates the code of many variants from one Dynamo capture, without a build.
 
-Relies on ``torch._guards`` (TracingContext, CompileContext),
+Relies on ``torch._guards`` (TracingContext and its traced_code, CompileContext),
 ``torch._inductor.compile_fx`` (compile_fx, _compile_fx_inner),
 ``GraphLowering.compile_to_module`` and ``torch._inductor.graph.get_donated_idxs``,
 and ``AsyncCompile`` (use_process_pool); the same from 2.11 to 2.15.
@@ -153,6 +153,7 @@ class CapturingBackend:
             backward=backward,
             tracked_fakes=tracked_fakes_of(context.fake_mode),
             is_whole_call=needed_run.is_whole_call(graph),
+            traced=frozenset(context.traced_code),
         )
         if undecided_floats(capture.fake_mode):
             _settle_floats(capture)
