@@ -228,6 +228,7 @@ def edited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[An
     file = tmp_path / "edited_subject.py"
     file.write_text("def scaled(x):\n    return x.clamp(0, 50257)\n")
     monkeypatch.syspath_prepend(tmp_path)
+    shared_pool().close()  # it keeps the folder of another test's module of this name
     yield importlib.import_module("edited_subject"), file
     del sys.modules["edited_subject"]
 
