@@ -20,6 +20,14 @@ export function OverviewBody(props: {
   const { overview, context } = props;
   const { wrapper, limit, suggestions, counts } = overview;
   const { trans } = context;
+  const note = overview.needed_import &&
+    !context.model.isLive &&
+    !context.runAgain && (
+      <p className="jp-Compilescope-muted">
+        {trans.__('The calls named here need')}{' '}
+        <code>{overview.needed_import}</code>
+      </p>
+    );
   return (
     <div className="jp-Compilescope-overviewBody">
       <Head {...props} />
@@ -44,18 +52,15 @@ export function OverviewBody(props: {
           {limit && <LimitCard limit={limit} context={context} />}
         </div>
       )}
-      {overview.needed_import && !context.model.isLive && !context.runAgain && (
-        <p className="jp-Compilescope-muted">
-          <code>{overview.needed_import}</code>{' '}
-          {context.trans.__('defines cs.')}
-        </p>
-      )}
-      {suggestions.length > 0 && (
+      {suggestions.length > 0 ? (
         <Suggestions
+          note={note}
           suggestions={suggestions}
           context={context}
           onTry={props.onTry}
         />
+      ) : (
+        note
       )}
       {counts.length > 0 && (
         <section

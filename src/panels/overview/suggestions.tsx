@@ -15,19 +15,25 @@ import { TryButton } from './tryButton';
 
 /**
  * What to change, the largest gain first.
+ *
+ * @param note - Shown beside the title.
  */
 export function Suggestions(props: {
+  note: React.ReactNode;
   suggestions: readonly Suggestion[];
   context: IViewContext;
   onTry: (variant: Variant) => void;
 }): JSX.Element {
-  const { suggestions, context, onTry } = props;
+  const { note, suggestions, context, onTry } = props;
   return (
     <section
       className="jp-Compilescope-suggestions"
       aria-label={SUGGESTIONS_TITLE}
     >
-      <h3>{SUGGESTIONS_TITLE}</h3>
+      <header>
+        <h3>{SUGGESTIONS_TITLE}</h3>
+        {note}
+      </header>
       <ol>
         {suggestions.map((suggestion, index) => (
           <li key={index}>

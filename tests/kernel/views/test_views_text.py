@@ -67,7 +67,7 @@ compilation 0/0  cell line 3  1 kernel, 1 guard, 1 graph break  (as in python)
     1 weight: the same type, shape, strides and device
   cpp_fused_add_0 (C++): aten.add
 
-import compilescope as cs                    defines cs, which is named above
+import compilescope as cs                    for the calls named above
 report.save("report.html")                   everything, in one file
 report.compilation("0/0").kernels[0].source  a kernel
 report.compilation("0/0").code.cpp           the C++ wrapper"""  # noqa: E501

@@ -396,7 +396,7 @@ def _wrapped(text: str, width: int, first: str) -> Iterator[str]:
 def _next(report: Report, name: str, paint: _Paint) -> Iterator[str]:
     steps = [(f'{name}.save("report.html")', "everything, in one file")]
     if needed := conclude(report).needed_import:
-        steps.insert(0, (needed, "defines cs, which is named above"))
+        steps.insert(0, (needed, "for the calls named above"))
     all_compilations = [compilation for _, compilation in compilations(report)]
     with_code = [
         pair.compilation for pair in pairs(report) if pair.right and pair.right.artifact == "cpp"
