@@ -42,7 +42,7 @@ export function Summary(props: {
         {trans._n('%2 guard', '%2 guards', count, formatCount(count))}
       </strong>
       {graphs > 1 && (
-        <span>{trans.__('of %1 graphs', formatCount(graphs))}</span>
+        <span>{trans.__('of %1 compilations', formatCount(graphs))}</span>
       )}
       {cost === null ? (
         <span className="jp-Compilescope-muted">{noCost}</span>

@@ -85,7 +85,9 @@ export class Pickers extends ReactWidget {
           >
             {listed > 1 && (
               <option value="">
-                {trans.__('all %1 graphs', formatCount(listed))}
+                {this._lists === 'kernels'
+                  ? trans.__('all %1 with kernels', formatCount(listed))
+                  : trans.__('all %1', formatCount(listed))}
               </option>
             )}
             {compilations.map(summary => (

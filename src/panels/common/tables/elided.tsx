@@ -17,7 +17,7 @@ export function Elided(props: {
   return (
     // With separate layout, the parts would be read with a space between them.
     <span className="jp-Compilescope-elided" title={title} aria-label={text}>
-      <span>{text.slice(0, head)}</span>
+      {head > 0 && <span>{text.slice(0, head)}</span>}
       <span>{text.slice(head)}</span>
     </span>
   );

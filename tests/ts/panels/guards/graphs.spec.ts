@@ -51,7 +51,9 @@ describe('guards of several graphs', () => {
   });
 
   it('are listed below the graphs, with the sum', () => {
-    expect(summary()).toMatch(/^4 guards\s*of 2 graphs.*80 ns to check all/);
+    expect(summary()).toMatch(
+      /^4 guards\s*of 2 compilations.*80 ns to check all/
+    );
     expect(rows().map(text => /of \d\/0|\d\/0 · f/.exec(text!)![0])).toEqual([
       ...['0/0 · f', 'of 0/0', 'of 0/0', '1/0 · f', 'of 1/0', 'of 1/0']
     ]);
