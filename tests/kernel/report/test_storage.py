@@ -31,7 +31,7 @@ from compilescope.report import (
 )
 from compilescope.report.compilation.plans import memory_peaks
 from compilescope.report.errors import CompilescopeError
-from compilescope.report.saving.path_checks import write_whole
+from compilescope.report.saving.path_checks import given_path, write_whole
 from compilescope.report.saving.storage import complete, from_json
 from compilescope.report.variant import Variant
 from compilescope.reproducers.program import Reproducer
@@ -126,6 +126,15 @@ def test_other_endings_are_refused(tmp_path: Path) -> None:
         report().save(tmp_path / "report.txt")
     assert str(error.value) == "A report cannot be saved as 'report.txt'. Use .json or .html."
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_path_may_begin_at_the_home_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    assert given_path("~/x.json", "a report") == tmp_path / "x.json"
+    assert given_path("~x.json", "a report") == Path("~x.json")
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ _MAX_CHARACTERS = 200
 
 
 def given_path(place: object, what: str) -> Path:
-    """The path that a caller gave.
+    """The path that a caller gave; ``~`` at its beginning is the home folder.
 
     Parameters
     ----------
@@ -45,7 +45,8 @@ def given_path(place: object, what: str) -> Path:
     if "\0" in text:
         why = "It holds a NUL character, which no file's name has."
         raise CompilescopeError(f"{_shown(text)} is not a path.", why, remedy)
-    return Path(text)
+    path = Path(text)
+    return path.expanduser() if path.parts[:1] == ("~",) else path
 
 
 def report_path(place: object) -> Path:
