@@ -110,7 +110,9 @@ describe('kernels of several graphs', () => {
     expect(graph().value).toBe('2/0');
     await pick('1/0');
     expect(view.node.textContent).toContain('No kernels of 1/0');
-    act(() => model.showAllGraphs());
+    act(() => {
+      model.showAllGraphs();
+    });
     await drawn();
     expect(totals()).toMatch(/^3 kernels/);
   });
