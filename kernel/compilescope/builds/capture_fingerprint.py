@@ -70,8 +70,8 @@ def _of_run(record: Record) -> str:
             reason = str(record.payload).partition(_TRACEBACK)[0]
             return f"break {comparable(reason)}\n"
         case "create_symbol":
-            made = record.metadata
-            return f"symbol {made.get('symbol')} {made.get('source')} {made.get('val')}\n"
+            symbol = record.detail
+            return f"symbol {symbol.get('symbol')} {symbol.get('source')} {symbol.get('val')}\n"
     return ""
 
 

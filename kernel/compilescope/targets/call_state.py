@@ -150,7 +150,15 @@ class _Reading:
         return "unset" if value is UNSET else cls.__qualname__
 
     def _of_array(self, array: Any) -> str:
-        """A digest of a NumPy array's numbers, in the order of its indices."""
+        """A digest of a NumPy array's numbers, in the order of its indices.
+
+        Raises
+        ------
+        CompilescopeError
+            It holds objects.
+        """
+        if array.dtype.hasobject:
+            raise CompilescopeError("An array holds objects.", "Their state is not compared.")
         self._limits.add(array.nbytes)
         digest = hashlib.sha256()
         if array.flags.c_contiguous:

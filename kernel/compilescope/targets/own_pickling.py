@@ -12,8 +12,8 @@ import types
 from ..isolation.user_code import is_library_file, is_user_class
 
 _NAMES = (
-    "__class__", "__getattribute__", "__getnewargs__", "__getnewargs_ex__", "__getstate__",
-    "__reduce__", "__reduce_ex__",
+    "__class__", "__getattr__", "__getattribute__", "__getnewargs__", "__getnewargs_ex__",
+    "__getstate__", "__reduce__", "__reduce_ex__",
 )  # fmt: skip
 _OF_COLLECTIONS = ("__iter__", "items")
 _COLLECTIONS = (list, tuple, set, frozenset, dict, collections.deque)

@@ -86,8 +86,7 @@ class Shipment:
         MemoryError
             Too little memory is free now.
         """
-        if self._refusal is not None:
-            refusal = self._refusal
+        if (refusal := self._refusal) is not None:
             raise CompilescopeError(refusal.what, refusal.why, refusal.remedy)
         whole = WholeCall()
         try:

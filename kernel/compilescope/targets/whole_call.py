@@ -115,7 +115,9 @@ class WholeCall:
             return pkgutil.resolve_name, (path,)
         if isinstance(obj, torch.Generator):
             return _generator, (str(obj.device), obj.get_state())
-        if cls.__module__ == "numpy" and hasattr(cls, "__array_interface__"):
+        if "numpy" in sys.modules and isinstance(obj, sys.modules["numpy"].ndarray):
+            if obj.dtype.hasobject:
+                raise _refused(cls, "It holds objects.")
             self._note_array(obj)
         return None
 

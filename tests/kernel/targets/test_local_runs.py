@@ -14,6 +14,8 @@ import compilescope as cs
 import numpy as np
 import pytest
 import torch
+from compilescope.builds import capture_fingerprint
+from compilescope.capture.records import Record
 from compilescope.comms import report_without_texts
 from compilescope.inspection.inspection import Inspection
 from compilescope.isolation.global_state import SavedRandomness
@@ -204,11 +206,12 @@ def _with_array() -> tuple[Any, torch.Tensor]:
         _with_hook,
         _with_array,
         lambda: np.zeros(10_000_000),
-        lambda: eval,
+        lambda: np.array([object()]),
+        lambda: lambda y: eval("y"),
     ],
     ids=[
         "lock", "file", "temporary file", "temporary folder", "generator", "history", "hook",
-        "shared memory", "large array", "eval",
+        "shared memory", "large array", "array of objects", "eval",
     ],
 )  # fmt: skip
 def test_what_cannot_travel_stays_in_the_kernel(held: Callable[[], Any]) -> None:
@@ -216,7 +219,7 @@ def test_what_cannot_travel_stays_in_the_kernel(held: Callable[[], Any]) -> None
 
     def fn(x: torch.Tensor) -> torch.Tensor:
         y = subjects.printing(x)
-        return y if value is not None else eval("y")
+        return y if value is not None else x
 
     inspection = Inspection(fn, (X,))
     inspection.sources.capture({"python": cs.Variant()}, Monitor())
@@ -224,6 +227,26 @@ def test_what_cannot_travel_stays_in_the_kernel(held: Callable[[], Any]) -> None
     assert inspection.sources.has_capture(DYNAMIC)
     if isinstance(value, tempfile.TemporaryDirectory):
         assert Path(value.name).is_dir()
+
+
+def test_numbers_of_numpy_travel() -> None:
+    low, high = np.float64(0.5), np.float64(2)
+
+    def fn(x: torch.Tensor) -> torch.Tensor:
+        return subjects.printing(x * float(low)) * float(high)
+
+    assert run_elsewhere(inspected(fn, X))
+
+
+def test_the_values_of_symbols_are_compared() -> None:
+    symbols = [
+        Record(
+            event="create_symbol",
+            metadata={"create_symbol": {"symbol": "u0", "source": "x", "val": value}},
+        )
+        for value in ("1", "2")
+    ]
+    assert len(set(map(capture_fingerprint._of_run, symbols))) == 2
 
 
 def test_an_open_file_is_not_read(tmp_path: Path) -> None:

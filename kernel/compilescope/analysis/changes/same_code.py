@@ -12,8 +12,6 @@ from ..text.wrapper_marks import without_number
 from ..wrapper.launches import codes_of
 from .kernels import kernel_changes
 
-"""Modes that request CUDA graphs, which are no part of the code."""
-
 
 def wrapper_texts(variant: VariantReport) -> list[str]:
     """The wrapper of each graph, without torch's count of compilations."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from ...report import Report
 from ...report.overview import LimitStudy
 
@@ -20,9 +22,12 @@ _RANKS_AGAIN = "cs.ranks(factory), called again on an idle machine, times them a
 _RANKS_ADD = 'Compare: cs.ranks(factory, variants=("python", "cpp"))'
 
 
+_CALL = re.compile(r"\bcs\.\w")
+
+
 def needed_import(*sentences: str) -> str:
     """The line that the calls in some sentences need; empty if there are no calls."""
-    return "import compilescope as cs" if any("cs." in text for text in sentences) else ""
+    return "import compilescope as cs" if any(map(_CALL.search, sentences)) else ""
 
 
 def measure(report: Report) -> str:

@@ -152,11 +152,12 @@ class _NoInput:
 def _detach(but: int) -> None:
     """Leaves this process nothing that it could read from or write to, but one pipe."""
     sys.dont_write_bytecode = True
-    with contextlib.suppress(ImportError, OSError, ValueError):
+    with contextlib.suppress(ImportError):
         import resource
 
         # A core file would be a change too. With 1 instead of 0, no program gets one either.
-        resource.setrlimit(resource.RLIMIT_CORE, (1, 1))
+        with contextlib.suppress(OSError, ValueError):  # the limit may be 0 already
+            resource.setrlimit(resource.RLIMIT_CORE, (1, 1))
         # Rather an error here than too little memory for the kernel.
         most = int(psutil.Process().memory_info().data + free_memory() / 2)
         resource.setrlimit(resource.RLIMIT_DATA, (most, most))

@@ -1,4 +1,4 @@
-"""Runs a computation in double precision in parallel with the original.
+"""Runs a computation in double precision besides its own.
 
 Every operator runs twice: on the tensors themselves, and on copies of them in double precision. The
 program's behavior does not change: it keeps its types, branches, random numbers, gradients and

@@ -325,7 +325,8 @@ def _by_change(
 ) -> Iterable[list[DistinctBreak]]:
     """The graph breaks, together those that the same change ends.
 
-    These are breaks at a line that only prints or logs, and breaks of the same reason and advice.
+    These are breaks at a line that only prints or logs, and breaks of the same reason,
+    explanation and advice.
     """
     groups: dict[tuple[object, ...], list[DistinctBreak]] = {}
     for number, graph_break in enumerate(breaks):
@@ -336,7 +337,7 @@ def _by_change(
             change = (where.file, where.line)
         elif where is not None and not _CALL_ITSELF.search(where.file):
             code = code_against(cause, has_backward=has_backward)
-            change = (cause.reason.partition("\n")[0], advice_on(cause), code)
+            change = (cause.reason.partition("\n")[0], cause.explanation, advice_on(cause), code)
         groups.setdefault(change, []).append(graph_break)
     return groups.values()
 
