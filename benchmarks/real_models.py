@@ -21,8 +21,8 @@ Each measurement in a process of its own, in turns:
 - with ``--build``, ``calls``: the first calls of ``torch.compile`` with each of the variants,
   built; ``run``: ``compilescope.inspect`` with the same variants, built, compared and timed; and
   ``shown``: the same while a panel shows the report, which has the sources generated first.
-  ``run less timing`` leaves out the calls that are timed: they take as long as they are told to,
-  whatever the model, and torch's first calls have no part like them.
+  ``run less measurements`` leaves out the calls that are timed, which take as long as they are told
+  to, whatever the model, and the compilations with warm caches: torch's first calls have neither.
 
 With ``--extension``, torch's compile workers, which ``%load_ext compilescope`` starts on a machine
 with a GPU, are ready when the clock starts, as in a notebook whose first cells took ten seconds.
@@ -74,9 +74,9 @@ RATIOS = {
 }
 
 
-LESS_TIMING = {
-    "run less timing/calls": ("run", "calls"),
-    "shown less timing/calls": ("shown", "calls"),
+LESS_MEASUREMENTS = {
+    "run less measurements/calls": ("run", "calls"),
+    "shown less measurements/calls": ("shown", "calls"),
 }
 
 
@@ -84,8 +84,8 @@ class Taken(NamedTuple):
     """The seconds of a measurement."""
 
     seconds: float
-    timing: float
-    """The part of them in which calls were timed."""
+    measurements: float
+    """The part of them in which calls were timed, and variants compiled with warm caches."""
 
 
 def main() -> None:
@@ -120,8 +120,10 @@ def main() -> None:
         return
     kinds = options.kinds or (*SOURCES, *(BUILDS if options.build else ()))
     ratios = {name: pair for name, pair in RATIOS.items() if set(pair) <= set(kinds)}
-    less_timing = {name: pair for name, pair in LESS_TIMING.items() if set(pair) <= set(kinds)}
-    heads = [*ratios, *less_timing, *(["flip"] if "flip" in kinds else [])]
+    less_measurements = {
+        name: pair for name, pair in LESS_MEASUREMENTS.items() if set(pair) <= set(kinds)
+    }
+    heads = [*ratios, *less_measurements, *(["flip"] if "flip" in kinds else [])]
     print(" " * 19, " ".join(f"{head:>11}" for head in heads))
     for subject in options.subjects or ["gpt-256", "gpt-768", "resnet-50", "llama"]:
         for step in [options.only] if options.only else ["forward", "training"]:
@@ -131,21 +133,24 @@ def main() -> None:
                 for kind in kinds[turn:] + kinds[:turn]:
                     latest = _in_a_process(subject, step, kind)
                     taken[kind].append(latest)
-                    timing = f", timing {latest.timing:.2f} s of it" if latest.timing else ""
-                    line = f"{latest.seconds:.2f} s{timing}"
+                    line = f"{latest.seconds:.2f} s"
+                    if latest.measurements:
+                        line += f", measurements {latest.measurements:.2f} s of it"
                     print(subject, step, kind, line, file=sys.stderr, flush=True)
             median = {
                 kind: statistics.median(first_call.seconds for first_call in first_calls)
                 for kind, first_calls in taken.items()
             }
-            untimed = {
+            unmeasured = {
                 kind: statistics.median(
-                    first_call.seconds - first_call.timing for first_call in first_calls
+                    first_call.seconds - first_call.measurements for first_call in first_calls
                 )
                 for kind, first_calls in taken.items()
             }
             figures = [median[over] / median[under] for over, under in ratios.values()]
-            figures += [untimed[over] / median[under] for over, under in less_timing.values()]
+            figures += [
+                unmeasured[over] / median[under] for over, under in less_measurements.values()
+            ]
             figures += [median["flip"]] if "flip" in kinds else []
             row = " ".join(
                 f"{figure:{max(11, len(head))}.2f}"
@@ -191,28 +196,36 @@ def measure(subject: str, step: str, kind: str, options: argparse.Namespace) -> 
         if kind in begin:
             begin[kind](fn, args)
         start = clock()
-        with _timing_counted(clock) as timing:
+        with _measurements_counted(clock) as measurements:
             run[kind](fn, args)
         if device.type == "cuda":
             torch.cuda.synchronize()
-        print(json.dumps(Taken(clock() - start, sum(timing))))
+        print(json.dumps(Taken(clock() - start, sum(measurements))))
 
 
 @contextmanager
-def _timing_counted(clock: Callable[[], float]) -> Iterator[list[float]]:
-    """Collects the seconds in which compilescope times calls in the block."""
-    from compilescope.builds.build_and_time import time_variants
+def _measurements_counted(clock: Callable[[], float]) -> Iterator[list[float]]:
+    """Collects the seconds in which compilescope measures in the block, see `Taken`."""
+    from compilescope.builds import build_and_time, warm_rebuild
 
     seconds: list[float] = []
 
-    def counted(*args: Any, **kwargs: Any) -> Any:
-        start = clock()
-        try:
-            return time_variants(*args, **kwargs)
-        finally:
-            seconds.append(clock() - start)
+    def counted(measure: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            start = clock()
+            try:
+                return measure(*args, **kwargs)
+            finally:
+                seconds.append(clock() - start)
 
-    with mock.patch("compilescope.inspection.first_timings.time_variants", counted):
+        return call
+
+    time_variants = counted(build_and_time.time_variants)
+    rebuild = counted(warm_rebuild.rebuild)
+    with (
+        mock.patch("compilescope.inspection.first_timings.time_variants", time_variants),
+        mock.patch("compilescope.builds.warm_rebuild.rebuild", rebuild),
+    ):
         yield seconds
 
 

@@ -41,6 +41,8 @@ from .warm_rebuild import LAST, WarmRebuilds
 
 SECONDS_PER_VARIANT = 0.4
 """How long a variant is timed for the cell's first result. A longer measurement may follow."""
+_PROVISIONAL_SECONDS_PER_VARIANT = 0.1
+"""The same for a timing that is replaced once the other variants are built."""
 
 CompiledCalls = Mapping[str, Callable[..., Built]]
 """Name of a variant that is compiled already → how to call it."""
@@ -278,7 +280,7 @@ def time_variants(
     fraction
         How much of the whole work is done; by default all but this.
     is_provisional
-        Whether a longer timing follows: slow calls then get no extra time.
+        Whether a longer timing follows: this one is then short, and slow calls get no extra time.
 
     Returns
     -------
@@ -289,10 +291,11 @@ def time_variants(
     fraction = len(names) / (len(names) + 1) if fraction is None else fraction
     monitor.step("timing", fraction=fraction)
     state = State(builds, list(names), snapshot, monitor)
+    seconds = _PROVISIONAL_SECONDS_PER_VARIANT if is_provisional else SECONDS_PER_VARIANT
     with undisturbed(), quiet():
         timings = time_calls(
             calls,
-            budget_s=SECONDS_PER_VARIANT * len(calls),
+            budget_s=seconds * len(calls),
             longest_s=None if is_provisional else MAX_SLOW_CALLS_S,
             before_each=state.before_each,
             device=state.device,
