@@ -22,6 +22,7 @@ from ..report.problem import Problem
 from ..report.variant import Variant
 from ..report.what_if import WhatIf
 from ..targets import local_sources, target_variants
+from ..targets.call_packer import CallPacker
 from ..targets.whole_call import SentCall
 from ..torch_api.failures import failures
 from ..torch_api.trace.aot_compiled import AotCompiled
@@ -42,7 +43,7 @@ class CodeGeneration:
         The call.
     code_copies
         Copies of the user's code, which Dynamo compiles in place of the original.
-    shipment
+    call_packer
         The call, packed for the processes that generate code for targets.
     compiled
         The result of ``aot_compile``, if that is the subject.
@@ -56,13 +57,13 @@ class CodeGeneration:
         args: Sequence[Any],
         kwargs: Mapping[str, Any],
         code_copies: CodeCopies,
-        shipment: target_variants.Shipment,
+        call_packer: CallPacker,
         compiled: AotCompiled | None,
         has_worked: bool = False,
     ) -> None:
         self._fn, self._args, self._kwargs = fn, args, kwargs
         self._code_copies = code_copies
-        self._shipment = shipment
+        self._call_packer = call_packer
         self._compiled = compiled
         self._has_worked = has_worked
         self._captures = Captures()
@@ -88,7 +89,7 @@ class CodeGeneration:
             self._version = self._code_copies.version
             self._captures = Captures()
             self._for_kernel.clear()
-            self._shipment.forget_refusal()
+            self._call_packer.forget_refusal()
 
     def may_generate_elsewhere(self, variant: Variant) -> bool:
         """Whether `generate_elsewhere` may succeed for a variant that has no capture."""
@@ -99,7 +100,7 @@ class CodeGeneration:
         is_inductors = runs_here(variant) and generates(variant)
         return is_inductors and key_of(variant) not in self._for_kernel
 
-    def packed_whole(self, variant: Variant) -> SentCall | None:
+    def packed_with_values(self, variant: Variant) -> SentCall | None:
         """The call with its data, if `generate_elsewhere` may succeed with them, but not without.
 
         Call it on the thread that calls the subject.
@@ -107,7 +108,7 @@ class CodeGeneration:
         is_breaking = variant.fullgraph  # it fails at the first graph break
         if is_breaking or not self._is_for_others(variant) or self._known_run() is None:
             return None
-        return local_sources.packed_whole(self._shipment)
+        return local_sources.packed_with_values(self._call_packer)
 
     def generate_elsewhere(
         self, name: str, variant: Variant, monitor: Monitor, sent: SentCall | None = None
@@ -117,7 +118,7 @@ class CodeGeneration:
         Parameters
         ----------
         sent
-            What `packed_whole` returned for the variant.
+            What `packed_with_values` returned for the variant.
 
         Raises
         ------
@@ -127,7 +128,7 @@ class CodeGeneration:
         known = self._traceable() if sent is None else self._known_run()
         if known is None:
             return None
-        report = local_sources.generate(self._shipment, known, name, variant, monitor, sent)
+        report = local_sources.generate(self._call_packer, known, name, variant, monitor, sent)
         if report is None:
             self._for_kernel.add(key_of(variant))
         return report
@@ -154,7 +155,7 @@ class CodeGeneration:
             if self._known_run() is None:
                 return None
             raise local_sources.guards_are_elsewhere(variant.name)
-        return local_sources.what_if(self._shipment, known, subject, variant, args, kwargs)
+        return local_sources.what_if(self._call_packer, known, subject, variant, args, kwargs)
 
     def _traceable(self) -> tuple[Variant, Captured] | None:
         """A capture with which other processes compare their traces, and its variant."""
@@ -234,7 +235,7 @@ class CodeGeneration:
             assert self._compiled is not None, "it was just compared with that"
             return code_reports.of_aot_compiled(self._compiled, name, variant)
         if variant.target is not None:
-            return target_variants.generate(self._shipment, variants, name, monitor)
+            return target_variants.generate(self._call_packer, variants, name, monitor)
         with monitor.interruptible() as tell:
             return self.sources(name, variant, lambda step: tell(step, name), coming)
 

@@ -43,7 +43,7 @@ from ..subject import arguments
 from ..subject.functions import functions_of
 from ..subject.subject import describe, unwrap
 from ..subject.typed_arguments import evaluate_arguments
-from ..targets import target_variants
+from ..targets.call_packer import CallPacker
 from ..torch_api.dynamo.compile_arguments import written
 from ..torch_api.inductor import workers
 from ..torch_api.process.environment import environment
@@ -108,7 +108,7 @@ class Inspection:
         whole = (self.fn, self.args, self.kwargs)
         self.size = len(walk(*whole).objects)
         """How many objects with state the call reaches: modules, parameters, containers."""
-        self._shipment = target_variants.Shipment(*whole, self.modes)
+        self._call_packer = CallPacker(*whole, self.modes)
         code_copies = CodeCopies(functions_of(*whole))
         self._guards = VariantGuards(self.fn, subject.name, code_copies)
         self._builds = BuiltVariants(*whole, code_copies, subject.device, has_worked=has_worked)
@@ -116,7 +116,7 @@ class Inspection:
         self._aot_compiled = aot_compiled(fn)
         """What ``aot_compile`` returned, if that was given: the variant `AS_WRITTEN`."""
         self._generation = CodeGeneration(
-            *whole, code_copies, self._shipment, self._aot_compiled, has_worked
+            *whole, code_copies, self._call_packer, self._aot_compiled, has_worked
         )
         self.sources = VariantSources(self.report, self.results, self._generation, self._guards)
         """Adds the code of variants to the report."""
@@ -335,7 +335,7 @@ class Inspection:
         ]
         study_variants(
             self._builds,
-            self._shipment,
+            self._call_packer,
             self.report,
             applicable,
             studies,

@@ -79,7 +79,7 @@ class VariantSources:
                 self.capture({name: Variant()}, monitor)
             if self.has_capture(variant) or self.may_generate_elsewhere(variant):
                 continue
-            packed = self._generation.packed_whole(variant)
+            packed = self._generation.packed_with_values(variant)
             if packed is not None:
                 sent[name] = packed
             else:

@@ -12,7 +12,7 @@ from ..isolation.user_state import Snapshot
 from ..processes.executors import ExecutorChoice
 from ..progress.progress import Monitor
 from ..report import Peaks, VariantReport
-from ..targets.target_variants import Shipment
+from ..targets.call_packer import CallPacker
 from .options import Selected
 
 ALREADY_PROFILING = (
@@ -69,5 +69,5 @@ class TargetContext:
 
     report: VariantReport
     """The variant, which the study completes in place."""
-    shipment: Shipment
+    call_packer: CallPacker
     monitor: Monitor

@@ -14,7 +14,8 @@ from ..report import Report, VariantReport
 from ..report.argument_checks import check_function
 from ..report.errors import CompilescopeError
 from ..report.problem import STUDY_FAILED, Problem
-from ..targets.target_variants import NOT_HERE, Shipment
+from ..targets.call_packer import CallPacker
+from ..targets.target_variants import NOT_HERE
 from ..torch_api.dynamo.process_state import begin, isolated
 from ..torch_api.failures import failures
 from ..torch_api.inductor import workers
@@ -113,7 +114,7 @@ def check_selected_names(
 
 def study_variants(
     built: BuiltVariants,
-    shipment: Shipment,
+    call_packer: CallPacker,
     report: Report,
     variants: Sequence[VariantReport],
     studies: Sequence[str],
@@ -130,7 +131,7 @@ def study_variants(
     ----------
     built
         The subject's call and its code copies; not open.
-    shipment
+    call_packer
         The same call, for the processes of targets.
     report
         The subject's.
@@ -172,7 +173,7 @@ def study_variants(
         variant.problems = [problem for problem in variant.problems if problem.what != failed]
         try:
             if variant.requested.target is not None:
-                study_target(study, variant, shipment, monitor.within(step))
+                study_target(study, variant, call_packer, monitor.within(step))
             else:
                 _study_here(
                     study,
@@ -277,7 +278,7 @@ def run_here(study: Study, context: StudyContext) -> None:
 
 
 def study_target(
-    study: Study, variant: VariantReport, shipment: Shipment, monitor: Monitor
+    study: Study, variant: VariantReport, call_packer: CallPacker, monitor: Monitor
 ) -> None:
     """Runs a study of a variant for a target.
 
@@ -294,7 +295,7 @@ def study_target(
     def step(now: Progress) -> None:
         monitor.step(now.step, variant=variant.name, fraction=now.fraction)
 
-    study.run_for_target(TargetContext(variant, shipment, monitor.within(step)))
+    study.run_for_target(TargetContext(variant, call_packer, monitor.within(step)))
 
 
 def _failure(what: str, error: Exception) -> Problem:

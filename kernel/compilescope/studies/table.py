@@ -154,7 +154,7 @@ def _check(context: TargetContext) -> None:
     from ..targets.checking import add_check
     from ..targets.worker_pool import shared_pool
 
-    add_check(context.report, context.shipment.packed(), shared_pool(), context.monitor)
+    add_check(context.report, context.call_packer.packed(), shared_pool(), context.monitor)
 
 
 _NO_PACKAGE = (

@@ -35,6 +35,7 @@ from ..report.what_if import WhatIf
 from ..torch_api.dynamo import compile_variant
 from ..torch_api.inductor import without_gpu
 from . import known_devices
+from .call_packer import CallPacker
 from .local_sources_request import (
     KnownCall,
     LocalSourcesReply,
@@ -42,9 +43,9 @@ from .local_sources_request import (
     LocalWhatIfReply,
     LocalWhatIfRequest,
 )
-from .target_variants import Shipment, pickled
+from .target_variants import pickled
 from .whole_call import SentCall
-from .wire import Role
+from .worker_messages import Role
 from .worker_pool import shared_pool
 
 _LIMIT, _LEAST_LIMIT_S = 10.0, 60.0
@@ -87,14 +88,14 @@ def _can_run() -> bool:
     return can_forbid_changes() and not torch.accelerator.is_available()
 
 
-def packed_whole(shipment: Shipment) -> SentCall | None:
+def packed_with_values(call_packer: CallPacker) -> SentCall | None:
     """The call with its data as they are now; None if it cannot travel.
 
     Call it on the thread that calls the subject.
     """
     try:
         with gc_disabled(), quiet():
-            return shipment.packed_whole()
+            return call_packer.packed_with_values()
     except Exception:  # noqa: BLE001 - whatever it is, the kernel can capture the call
         return None
 
@@ -119,7 +120,7 @@ def _role(captured: Captured) -> Role | None:
 
 
 def generate(
-    shipment: Shipment,
+    call_packer: CallPacker,
     known: tuple[Variant, Captured],
     name: str,
     variant: Variant,
@@ -130,7 +131,7 @@ def generate(
 
     Parameters
     ----------
-    shipment
+    call_packer
         The call.
     known
         A variant, and the kernel's capture for it, of which `is_traceable` is true, or
@@ -147,7 +148,7 @@ def generate(
     """
     try:
         if sent is None:
-            known_call = _known_call(shipment, known, variant)
+            known_call = _known_call(call_packer, known, variant)
             role = _role(known[1])
         else:
             known_call, role = _known_run(sent, known, variant), "local_run"
@@ -174,7 +175,7 @@ def guards_are_elsewhere(name: str) -> CompilescopeError:
 
 
 def what_if(
-    shipment: Shipment,
+    call_packer: CallPacker,
     known: tuple[Variant, Captured],
     subject: str,
     variant: VariantReport,
@@ -185,7 +186,7 @@ def what_if(
 
     Parameters
     ----------
-    shipment, known
+    call_packer, known
         As for `generate`.
     subject
         What is called, as in the report.
@@ -201,10 +202,10 @@ def what_if(
     if not _is_plain([args, kwargs]):
         raise absent
     request = LocalWhatIfRequest(
-        known=_known_call(shipment, known, variant.requested),
+        known=_known_call(call_packer, known, variant.requested),
         subject=subject,
         compilations=[_guards_of(compilation) for compilation in variant.compilations],
-        arguments=shipment.packed_arguments(args, kwargs),
+        arguments=call_packer.packed_arguments(args, kwargs),
     )
     answer = _ask("local_what_if", request, _role(known[1]), Monitor())
     reply = msgspec.msgpack.decode(answer, type=LocalWhatIfReply)
@@ -213,11 +214,13 @@ def what_if(
     return reply.answer
 
 
-def _known_call(shipment: Shipment, known: tuple[Variant, Captured], variant: Variant) -> KnownCall:
+def _known_call(
+    call_packer: CallPacker, known: tuple[Variant, Captured], variant: Variant
+) -> KnownCall:
     reference, captured = known
     with gc_disabled():
         return KnownCall(
-            call=shipment.packed_now(),
+            call=call_packer.packed_now(),
             variants=pickled((reference, variant)),
             fingerprint=fingerprint(captured),
         )

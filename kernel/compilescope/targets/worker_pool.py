@@ -16,7 +16,7 @@ from ..report.devices import Device
 from ..report.errors import CompilescopeError
 from ..torch_api.process import caches
 from . import known_devices
-from .wire import Question, Role
+from .worker_messages import Question, Role
 from .worker_process import ProcessEnded, Restart, WorkerProcess
 
 AT_MOST = 4
@@ -55,7 +55,7 @@ class WorkerPool:
         monitor
             Shows the steps of the process. A cancel ends the process.
         role
-            What the process does: see `wire.Role`.
+            What the process does: see `worker_messages.Role`.
 
         Raises
         ------

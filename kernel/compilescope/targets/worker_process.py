@@ -19,7 +19,18 @@ from ..report.devices import Device
 from ..report.errors import CompilescopeError
 from ..report.problem import Problem
 from ..torch_api.targets import backend_hashes
-from .wire import Answer, Enter, Failed, Message, Outdated, Question, Role, Step, read, write
+from .worker_messages import (
+    Answer,
+    Enter,
+    Failed,
+    Message,
+    Outdated,
+    Question,
+    Role,
+    Step,
+    read,
+    write,
+)
 
 _POLL_S = 0.1
 """How often an asker looks whether it was canceled."""

@@ -26,7 +26,7 @@ from compilescope.studies.ahead_of_time import make_package, process
 from compilescope.studies.run import study_target
 from compilescope.studies.table import STUDIES
 from compilescope.subject.pickled_subject import Call
-from compilescope.targets import target_variants
+from compilescope.targets.call_packer import CallPacker
 from torch import nn
 
 from ..isolation.test_isolation import compiled_frames
@@ -394,8 +394,8 @@ def test_files_are_told_apart_by_their_names() -> None:
 
 def test_for_a_gpu_that_is_not_here_there_is_none() -> None:
     variant = VariantReport(name="h100", requested=cs.Variant(target="h100"))
-    shipment = target_variants.Shipment(scored, (), {}, SavedModes().now())
+    call_packer = CallPacker(scored, (), {}, SavedModes().now())
     for name in ("package", "aot"):
         with pytest.raises(cs.CompilescopeError, match="No package is made") as refused:
-            study_target(STUDIES[name], variant, shipment, Monitor())
+            study_target(STUDIES[name], variant, call_packer, Monitor())
         assert "open_package" in refused.value.problem.remedy

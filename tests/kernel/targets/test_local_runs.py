@@ -261,7 +261,7 @@ def test_an_open_file_is_not_read(tmp_path: Path) -> None:
 
         inspection = inspected(fn, X)
         at = opened.tell()
-        assert local_sources.packed_whole(inspection._shipment) is None
+        assert local_sources.packed_with_values(inspection._call_packer) is None
         assert opened.tell() == at
 
 
@@ -301,7 +301,7 @@ def test_called_code_that_was_changed_since_its_import_stays_in_the_kernel(
 def test_a_call_with_too_many_values_stays_in_the_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(packing_limits, "MOST_BYTES", 100)
     inspection = inspected(subjects.printing, X)
-    assert local_sources.packed_whole(inspection._shipment) is None
+    assert local_sources.packed_with_values(inspection._call_packer) is None
 
 
 def test_a_call_that_takes_too_long_there_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,9 +17,9 @@ import pytest
 import torch
 from compilescope.inspection.inspection import Inspection
 from compilescope.targets import local_sources, packing_limits
+from compilescope.targets.call_packer import CallPacker
 from compilescope.targets.call_state import lines_of_state
 from compilescope.targets.packing_limits import NoLimits, PackingLimits
-from compilescope.targets.target_variants import Shipment
 
 from ..stand_in_clock import Clock
 
@@ -40,12 +40,12 @@ def holding(x: torch.Tensor, *held: object) -> torch.Tensor:
     return x if HELD is None else x + 1
 
 
-def shipment(*held: object) -> Shipment:
-    return Shipment(holding, (X, *held), {}, [])
+def packer_holding(*held: object) -> CallPacker:
+    return CallPacker(holding, (X, *held), {}, [])
 
 
-def is_packed(sending: Shipment) -> bool:
-    sent = local_sources.packed_whole(sending)
+def is_packed(packer: CallPacker) -> bool:
+    sent = local_sources.packed_with_values(packer)
     if sent is not None:
         sent.values.close()
     return sent is not None
@@ -65,38 +65,38 @@ class _Ticking(Clock):
 
 def test_packing_ends_when_its_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(packing_limits, "time", _Ticking(0.0))
-    assert is_packed(shipment())
+    assert is_packed(packer_holding())
     monkeypatch.setattr(packing_limits, "time", _Ticking(0.1))
     with pytest.raises(cs.CompilescopeError, match="Packing it takes more than"):
-        shipment().packed_whole()
+        packer_holding().packed_with_values()
 
 
 def test_a_refusal_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    sending = shipment()
+    packer = packer_holding()
     monkeypatch.setattr(packing_limits, "MOST_BYTES", 100)
     with pytest.raises(cs.CompilescopeError, match="take more than"):
-        sending.packed_whole()
+        packer.packed_with_values()
     monkeypatch.undo()
     with pytest.raises(cs.CompilescopeError, match="take more than"):
-        sending.packed_whole()
-    sending.forget_refusal()
-    assert is_packed(sending)
+        packer.packed_with_values()
+    packer.forget_refusal()
+    assert is_packed(packer)
 
 
 def test_too_little_memory_is_not_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    sending = shipment()
+    packer = packer_holding()
     monkeypatch.setattr("compilescope.targets.sent_values.free_memory", lambda: 0)
-    assert not is_packed(sending)
+    assert not is_packed(packer)
     monkeypatch.undo()
-    assert is_packed(sending)
+    assert is_packed(packer)
 
 
 def test_a_refusal_holds_until_the_code_is_changed() -> None:
     inspection = Inspection(holding, (X,))
-    inspection._shipment._refusal = cs.CompilescopeError("It cannot.").problem
+    inspection._call_packer._refusal = cs.CompilescopeError("It cannot.").problem
     inspection._generation._version -= 1
     inspection._generation._drop_outdated()
-    assert is_packed(inspection._shipment)
+    assert is_packed(inspection._call_packer)
 
 
 class _WithState:
@@ -133,7 +133,7 @@ def _reduced(registered: _Registered) -> str:
 def test_methods_of_the_users_are_not_run(cls: type, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(copyreg.dispatch_table, _Registered, _reduced)
     with pytest.raises(cs.CompilescopeError, match=r"Pickling it runs _"):
-        shipment(cls()).packed_whole()
+        packer_holding(cls()).packed_with_values()
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -152,7 +152,7 @@ class _Kind(enum.Enum):
 
 def test_methods_of_python_and_torch_are_run() -> None:
     held = [_Slotted(), _Pair(1, Held(1)), _Kind.SMALL, collections.Counter("a"), np.zeros(2)]
-    assert is_packed(shipment(*held, torch.nn.Linear(2, 2), torch.nn.GRU(2, 2)))
+    assert is_packed(packer_holding(*held, torch.nn.Linear(2, 2), torch.nn.GRU(2, 2)))
 
 
 class _Counting(PackingLimits):

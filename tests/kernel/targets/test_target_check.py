@@ -18,6 +18,7 @@ from compilescope.progress.progress import Monitor, Progress
 from compilescope.report import Compilation, Kernel, TargetReport, VariantReport
 from compilescope.report.target import KernelCheck
 from compilescope.targets import checking, known_devices, target_variants
+from compilescope.targets.call_packer import CallPacker
 from compilescope.targets.check_request import (
     CheckReply,
     CheckRequest,
@@ -144,19 +145,19 @@ def test_a_fault_in_one_kernel_is_not_told_of_the_next() -> None:
     reason="a target's C++ wrapper of torch 2.11 holds no Triton kernels",
 )
 def test_both_wrappers_share_a_check() -> None:
-    shipment = target_variants.Shipment(subjects.scaled, (rows(16, 17),), {}, SavedModes().now())
-    python = generated_for("h100", shipment, "python")
-    cpp = generated_for("h100", shipment, "cpp", cpp_wrapper=True)
-    checking.add_check(python, shipment.packed(), shared_pool(), Monitor(), limits=PATIENT)
+    call_packer = CallPacker(subjects.scaled, (rows(16, 17),), {}, SavedModes().now())
+    python = generated_for("h100", call_packer, "python")
+    cpp = generated_for("h100", call_packer, "cpp", cpp_wrapper=True)
+    checking.add_check(python, call_packer.packed(), shared_pool(), Monitor(), limits=PATIENT)
     steps: list[str] = []
     monitor = Monitor(lambda now: steps.append(now.step))
-    checking.add_check(cpp, shipment.packed(), shared_pool(), monitor, limits=PATIENT)
+    checking.add_check(cpp, call_packer.packed(), shared_pool(), monitor, limits=PATIENT)
     assert steps == []
     assert [check_text(kernel) for kernel in generated(cpp)] == ["agrees"]
     # A kernel that only the C++ wrapper has.
     (kernel,) = generated(cpp)
     kernel.source += "\n    pass"
-    checking.add_check(cpp, shipment.packed(), shared_pool(), monitor, limits=PATIENT)
+    checking.add_check(cpp, call_packer.packed(), shared_pool(), monitor, limits=PATIENT)
     assert check_text(kernel) == f"not checked: {checking.OTHER_BODY}"
 
 
@@ -268,8 +269,8 @@ def test_an_operator_of_a_notebook_is_called(name: str, scale: str, stand_in: st
 
 
 def test_an_interpreter_that_is_killed_is_told_and_replaced() -> None:
-    shipment = target_variants.Shipment(subjects.scaled, (rows(16, 19),), {}, SavedModes().now())
-    variant = generated_for("h100", shipment, "python")
+    call_packer = CallPacker(subjects.scaled, (rows(16, 19),), {}, SavedModes().now())
+    variant = generated_for("h100", call_packer, "python")
 
     def kill(now: Progress) -> None:
         if "under Triton's interpreter" in now.step:
@@ -277,7 +278,7 @@ def test_an_interpreter_that_is_killed_is_told_and_replaced() -> None:
 
     monitor = Monitor(kill)
     # It is ended in the middle of something that it would be at for long.
-    large = target_variants.Shipment(subjects.summed, (rows(4000, 4000),), {}, SavedModes().now())
+    large = CallPacker(subjects.summed, (rows(4000, 4000),), {}, SavedModes().now())
     killed = generated_for("h100", large, "python")
     limits = msgspec.structs.replace(PATIENT, elements=1 << 26)
     checking.add_check(killed, large.packed(), shared_pool(), monitor, limits=limits)
@@ -288,7 +289,7 @@ def test_an_interpreter_that_is_killed_is_told_and_replaced() -> None:
         assert "SIGKILL" in check_text(kernel)
     (problem,) = killed.problems
     assert problem.severity == "warning"
-    checking.add_check(variant, shipment.packed(), shared_pool(), Monitor(), limits=PATIENT)
+    checking.add_check(variant, call_packer.packed(), shared_pool(), Monitor(), limits=PATIENT)
     assert [check_text(kernel) for kernel in generated(variant)] == ["agrees"]
 
 
@@ -300,24 +301,24 @@ def checked(
     limits: Limits = PATIENT,
     **settings: Any,
 ) -> VariantReport:
-    shipment = target_variants.Shipment(fn, args, {}, SavedModes().now())
-    variant = generated_for(target, shipment, "python", **settings)
-    checking.add_check(variant, shipment.packed(), shared_pool(), Monitor(), limits=limits)
+    call_packer = CallPacker(fn, args, {}, SavedModes().now())
+    variant = generated_for(target, call_packer, "python", **settings)
+    checking.add_check(variant, call_packer.packed(), shared_pool(), Monitor(), limits=limits)
     return variant
 
 
 def generated_for(
-    target: str, shipment: target_variants.Shipment, name: str, **settings: Any
+    target: str, call_packer: CallPacker, name: str, **settings: Any
 ) -> VariantReport:
     wanted = {name: cs.Variant(target=target, **settings)}
-    return target_variants.generate(shipment, wanted, name, Monitor())
+    return target_variants.generate(call_packer, wanted, name, Monitor())
 
 
 def lowered(fn: Callable[..., Any], args: Sequence[Any]) -> list[LoweredGraph]:
     """The graphs of a subject, as they go to the interpreter."""
-    shipment = target_variants.Shipment(fn, args, {}, SavedModes().now())
+    call_packer = CallPacker(fn, args, {}, SavedModes().now())
     variant = cloudpickle.dumps(cs.Variant(target="h100"))
-    graphs_asked = GraphsRequest(variant=variant, call=shipment.packed())
+    graphs_asked = GraphsRequest(variant=variant, call=call_packer.packed())
     answer = shared_pool().ask("h100", "graphs", msgspec.msgpack.encode(graphs_asked), Monitor())
     decoded = msgspec.msgpack.decode(answer, type=GraphsReply)
     assert decoded.why == ""

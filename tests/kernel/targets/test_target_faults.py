@@ -22,7 +22,7 @@ from compilescope.processes import runner
 from compilescope.progress.progress import Cancelled, Monitor
 from compilescope.report import VariantReport
 from compilescope.targets import known_devices
-from compilescope.targets.wire import Enter, write
+from compilescope.targets.worker_messages import Enter, write
 from compilescope.targets.worker_pool import shared_pool
 
 from .. import target_subjects as subjects

@@ -14,6 +14,7 @@ from compilescope.report.devices import Device
 from compilescope.report.errors import CompilescopeError
 from compilescope.report.variant import Variant
 from compilescope.targets import known_devices, target_variants, worker_pool
+from compilescope.targets.call_packer import CallPacker
 
 pytestmark = pytest.mark.skipif(
     bool(known_devices.unavailable()), reason=known_devices.unavailable()
@@ -52,9 +53,9 @@ def _warmed(targets: Sequence[str], name: str, monkeypatch: pytest.MonkeyPatch) 
     """The targets whose processes are started, in order, when this one's variant is generated."""
     pool = _Pool()
     monkeypatch.setattr(target_variants, "shared_pool", lambda: pool)
-    shipment = target_variants.Shipment(abs, (1,), {}, SavedModes().now())
+    call_packer = CallPacker(abs, (1,), {}, SavedModes().now())
     variants = {target: Variant(target=target) for target in targets}
-    (problem,) = target_variants.generate(shipment, variants, name, Monitor()).problems
+    (problem,) = target_variants.generate(call_packer, variants, name, Monitor()).problems
     assert problem.what == f"{name} was asked."
     return pool.warmed
 

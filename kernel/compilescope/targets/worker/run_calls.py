@@ -22,7 +22,7 @@ import psutil
 
 from ...processes import outside_changes, system_calls
 from ...processes.free_memory import free_memory
-from ..wire import Answer, Message, Step, read, write
+from ..worker_messages import Answer, Message, Step, read, write
 from . import forks
 
 _WATCHED = "\0watched"

@@ -19,7 +19,7 @@ from typing import IO, Any
 from ...processes.child import prefer_for_oom_kill
 from ...report.errors import CompilescopeError
 from ...report.problem import Problem, fault
-from ..wire import Answer, Enter, Failed, Message, Outdated, Question, Step, read, write
+from ..worker_messages import Answer, Enter, Failed, Message, Outdated, Question, Step, read, write
 
 _LOOK_EVERY_S = 0.5
 
