@@ -91,7 +91,7 @@ def run(
     variables
         Environment variables besides this process's own.
     folder
-        Where torch's caches of the process are, which begin empty in a folder of its own else.
+        Where torch's caches of the process are; by default an empty folder of its own.
 
     Raises
     ------
@@ -102,7 +102,8 @@ def run(
         (place / TASK).write_bytes(task)
         (place / HEADER).write_text(json.dumps(dict(header)), encoding="utf-8")
         caches = folder or place / CACHES
-        caches.mkdir(exist_ok=True)
+        if folder is None:
+            caches.mkdir()
         process = _start(command, place, caches, header, variables or {})
         errors = Tail(process)
         start = time.perf_counter()

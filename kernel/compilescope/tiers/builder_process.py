@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
+import sys
 import time
 import traceback
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -41,6 +44,7 @@ class Answer(msgspec.Struct):
 def work(inside: ChildProcess) -> bytes:
     """Builds the orders in the queue, including those that arrive meanwhile."""
     os.nice(_NICE)
+    refuse_to_make(os.environ["TORCHINDUCTOR_CACHE_DIR"])
     queue = Path(inside.header["queue"])
     done: set[str] = set()
     while waiting := sorted(path for path in queue.glob(f"*{ORDER}") if path.name not in done):
@@ -53,14 +57,30 @@ def work(inside: ChildProcess) -> bytes:
     return b"done"
 
 
+def refuse_to_make(folder: str) -> None:
+    """Makes this process fail where it would create a folder.
+
+    The parent made torch's cache folder. Whoever removed it meanwhile does not want it back, but
+    torch creates it wherever it is missing.
+    """
+
+    def refuse(event: str, arguments: tuple[Any, ...]) -> None:
+        if event == "os.mkdir" and str(Path(os.fsdecode(arguments[0])).absolute()) == folder:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), folder)
+
+    sys.addaudithook(refuse)
+
+
 def _build(order: Order) -> Answer:
     start = time.perf_counter()
     result = Path(order.result)
     partial = result.with_name(f"{result.name}.{os.getpid()}")
     try:
+        packed = Path(order.job).read_bytes()
+        # Not before: importing torch fails without its cache folder.
         from ..torch_api.inductor.both_wrappers.building import build
 
-        partial.write_bytes(build(Path(order.job).read_bytes()))
+        partial.write_bytes(build(packed))
         partial.replace(result)
     except Exception as error:  # noqa: BLE001 - it is torch's, the compiler's or the disk's
         with contextlib.suppress(OSError):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -54,6 +57,7 @@ def test_a_folder_that_is_removed_before_the_build_is_named(
     monkeypatch.setattr(runner, "run", run_later)
     compiled = cs.tiered(subject)
     with fresh_cache():
+        folder = Path(os.environ["TORCHINDUCTOR_CACHE_DIR"])
         compiled(X)
 
     def build() -> None:
@@ -64,3 +68,20 @@ def test_a_folder_that_is_removed_before_the_build_is_named(
         build()
     (graph,) = cs.tiers(compiled)
     assert (graph.serving, graph.tiers[1].state) == ("python", "failed")
+    assert not folder.exists()
+
+
+def test_the_builder_does_not_make_a_removed_folder_again(tmp_path: Path) -> None:
+    folder = tmp_path / "caches"
+    program = f"""
+import os
+from compilescope.tiers.builder_process import refuse_to_make
+refuse_to_make({str(folder)!r})
+os.makedirs({str(tmp_path / "other" / "folder")!r})
+os.makedirs({str(folder / "inside")!r})
+"""
+    ended = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    assert ended.stderr.splitlines()[-1].startswith("FileNotFoundError"), ended.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["other"]
