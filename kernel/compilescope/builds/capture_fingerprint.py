@@ -7,10 +7,10 @@ import re
 
 from ..capture.records import Record
 from ..isolation.code_digest import digest_of_code
-from ..torch_api.trace.record_names import DYNAMO_GRAPH, GUARDS
+from ..torch_api.trace import record_names
 from .capture_graphs import Captured
 
-_COMPARED = (DYNAMO_GRAPH, GUARDS, "dynamo_guards")
+_COMPARED = (record_names.DYNAMO_GRAPH, record_names.GUARDS, record_names.GUARD_LIST)
 """The events whose text says what was captured: the graph with its sizes, and the guards."""
 
 _TRACEBACK = "User code traceback:"
@@ -64,12 +64,12 @@ def fingerprint(captured: Captured, *, ran: bool = False) -> str:
 def _of_run(record: Record) -> str:
     """What a record says of a run with values; empty if it says nothing."""
     match record.name:
-        case "dynamo_start":
+        case record_names.DYNAMO_START:
             return "frame\n"
-        case "dynamo_graph_break_reason":
+        case record_names.GRAPH_BREAK_REASON:
             reason = str(record.payload).partition(_TRACEBACK)[0]
             return f"break {comparable(reason)}\n"
-        case "create_symbol":
+        case record_names.CREATE_SYMBOL:
             symbol = record.detail
             return f"symbol {symbol.get('symbol')} {symbol.get('source')} {symbol.get('val')}\n"
     return ""

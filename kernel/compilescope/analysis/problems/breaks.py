@@ -8,6 +8,11 @@ from collections.abc import Sequence
 from ...capture.records import Record
 from ...report import Break, SourceLine
 from ...report.resumed import plain_function, readable_text, resumed_at
+from ...torch_api.trace.record_names import (
+    CHROMIUM_EVENT,
+    DYNAMO_ERROR,
+    GRAPH_BREAK_REASON,
+)
 from ..text.stacks import below_us, read_stack
 from .failed_records import METRICS, restart_reasons
 
@@ -36,18 +41,18 @@ def read_breaks(records: Sequence[Record], frame: SourceLine | None) -> list[Bre
     frame
         The function that was compiled.
     """
-    if not any(record.name == "dynamo_graph_break_reason" for record in records):
+    if not any(record.name == GRAPH_BREAK_REASON for record in records):
         return []
     attempt_starts: dict[int, float] = {}
     for record in records:
-        if record.event != "chromium_event":
+        if record.event != CHROMIUM_EVENT:
             attempt_starts.setdefault(record.attempt, record.time_s)
     counted_until = dict(attempt_starts)
-    failed = any(record.name == "dynamo_error" for record in records)
+    failed = any(record.name == DYNAMO_ERROR for record in records)
     logged = [
         (record, record.payload, parse_break(record.payload))
         for record in records
-        if record.name == "dynamo_graph_break_reason" and record.payload
+        if record.name == GRAPH_BREAK_REASON and record.payload
     ]
     reasons = [reason for record in records for reason in _restart_reasons(record)]
     # A branch on data may be in an attempt that Dynamo repeats for another reason. Of a frame that
