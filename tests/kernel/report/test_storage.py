@@ -137,6 +137,13 @@ def test_a_path_may_begin_at_the_home_folder(
     assert given_path("~x.json", "a report") == Path("~x.json")
 
 
+def test_without_a_home_folder_such_a_path_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    # As pathlib finds neither a variable nor an entry of the user.
+    monkeypatch.setattr("os.path.expanduser", lambda path: path)
+    with pytest.raises(cs.CompilescopeError, match="This user has no home folder"):
+        given_path("~/x.json", "a report")
+
+
 @pytest.fixture
 def a_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> bytes:
     """A saved page, but for its scripts, which the front end's build makes."""

@@ -28,7 +28,7 @@ def given_path(place: object, what: str) -> Path:
     Raises
     ------
     CompilescopeError
-        The value is not a path, or no file system can have it.
+        The value is not a path, no file system can have it, or there is no home folder.
     """
     remedy = f"Give the path, a str or a pathlib.Path, of {what}."
     text = os.fspath(place) if isinstance(place, str | os.PathLike) else place
@@ -46,7 +46,13 @@ def given_path(place: object, what: str) -> Path:
         why = "It holds a NUL character, which no file's name has."
         raise CompilescopeError(f"{_shown(text)} is not a path.", why, remedy)
     path = Path(text)
-    return path.expanduser() if path.parts[:1] == ("~",) else path
+    if path.parts[:1] != ("~",):
+        return path
+    try:
+        return path.expanduser()
+    except RuntimeError:
+        why = "This user has no home folder, which ~ stands for."
+        raise CompilescopeError(f"There is no folder for {_shown(text)}.", why, remedy) from None
 
 
 def report_path(place: object) -> Path:
