@@ -2,6 +2,11 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import type { SourceLine } from '../protocol/types';
 
 /**
+ * Of all dates, times and figures, as the kernel writes them too.
+ */
+const LOCALE = 'en';
+
+/**
  * Times below this, in microseconds, are rounding errors of zero.
  */
 const ZERO_US = 1e-6;
@@ -51,19 +56,19 @@ export function formatTimeOfDay(seconds: number): string {
 }
 
 /**
- * A date in the reader's language, with its time of day: `Mar 4, 2026, 05:06:07`.
+ * A date with its time of day: `Mar 4, 2026, 05:06:07`.
  */
 export function formatDate(date: Date): string {
   return DATE.format(date);
 }
 
-const DATE = new Intl.DateTimeFormat(undefined, {
+const DATE = new Intl.DateTimeFormat(LOCALE, {
   dateStyle: 'medium',
   timeStyle: 'medium',
   hourCycle: 'h23'
 });
 
-const TIME_OF_DAY = new Intl.DateTimeFormat('en', {
+const TIME_OF_DAY = new Intl.DateTimeFormat(LOCALE, {
   hour: '2-digit',
   minute: '2-digit',
   second: '2-digit',
@@ -144,7 +149,7 @@ function formatterOf(
 ): Intl.NumberFormat {
   let formatter = formatters.get(name);
   if (formatter === undefined) {
-    formatter = new Intl.NumberFormat('en', {
+    formatter = new Intl.NumberFormat(LOCALE, {
       useGrouping: false,
       roundingMode: 'halfEven',
       ...options
