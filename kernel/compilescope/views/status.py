@@ -42,7 +42,7 @@ def watching(session: Session) -> str:
     state = session.watcher.state()
     if not state.subject:
         return "Nothing is watched. %compilescope watch starts it."
-    counts = ", ".join([wording.count(state.compilations, "compilation"), *watch_counts(state)])
+    counts = ", ".join(watch_counts(state))
     since = "" if state.since_s is None else f" since {time_of_day(state.since_s)}"
     lines = [(f"Watching{since}: " if state.on else "Not watching; recorded: ") + counts]
     if state.on and not state.compilations:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from ...report import Compilation, VariantReport
 from ...report.compilation.artifacts import Outcome
+from ...report.units import whole_number
 from .wording import count
 
 OUTCOMES: dict[Outcome, str] = {
@@ -21,26 +22,30 @@ def outcome_words(outcome: Outcome) -> str:
     return "" if outcome == "compiled" else OUTCOMES[outcome]
 
 
-def outcome_counts(failures: int, fallbacks: int) -> list[str]:
-    """Return how many compilations were not compiled, in short phrases; empty if all were.
+def compilation_count(number: int, failures: int, fallbacks: int) -> str:
+    """Return how many compilations there are, and how many of them were not compiled.
 
     Parameters
     ----------
+    number
+        All of them.
     failures, fallbacks
         The compilations whose error torch raised, and those that it ran in eager instead.
+
+    Examples
+    --------
+    >>> compilation_count(9, 0, 1)
+    '9 compilations (1 fell back to eager)'
     """
-    phrases = []
-    if failures:
-        phrases.append(count(failures, "failure"))
-    if fallbacks:
-        phrases.append(count(fallbacks, "fallback to eager", "fallbacks to eager"))
-    return phrases
+    parts = ((failures, OUTCOMES["failed"]), (fallbacks, OUTCOMES["eager"]))
+    ended = ", ".join(f"{whole_number(part)} {words}" for part, words in parts if part)
+    return count(number, "compilation") + (f" ({ended})" if ended else "")
 
 
-def outcome_counts_of(compilations: Iterable[Compilation]) -> list[str]:
-    """Return `outcome_counts` of some compilations."""
+def compilation_count_of(compilations: Sequence[Compilation]) -> str:
+    """Return `compilation_count` of some compilations."""
     outcomes = Counter(compilation.outcome for compilation in compilations)
-    return outcome_counts(outcomes["failed"], outcomes["eager"])
+    return compilation_count(len(compilations), outcomes["failed"], outcomes["eager"])
 
 
 def complete_outcomes(variant: VariantReport) -> None:

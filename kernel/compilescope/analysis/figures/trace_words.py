@@ -8,15 +8,14 @@ from ...report.subjects.traces import (
     ProcessSummary,
     TraceSummary,
 )
-from .outcome_words import OUTCOMES, outcome_counts
+from .outcome_words import OUTCOMES, compilation_count
 from .wording import compile_time, count
 
 
 def add_process_words(process: ProcessSummary) -> None:
     """Fill `ProcessSummary.counts`."""
     phrases = [
-        count(process.compilations, "compilation"),
-        *outcome_counts(process.failures, process.fallbacks),
+        compilation_count(process.compilations, process.failures, process.fallbacks),
         count(process.recompiles, "recompile"),
         count(process.graph_breaks, "graph break"),
         f"{len(process.unfinished)} unfinished" if process.unfinished else "",

@@ -5,15 +5,15 @@ from __future__ import annotations
 from ...report.subjects.watching import WatchState
 from ...report.units import whole_number
 from .counts import breaks_and_occurrences
-from .outcome_words import outcome_counts
+from .outcome_words import compilation_count
 from .wording import compile_time, count
 
 
 def watch_counts(state: WatchState) -> list[str]:
-    """Return what a watch has recorded besides the number of compilations, in short phrases."""
+    """Return what a watch has recorded, in short phrases."""
     held, budget = (_megabytes(size) for size in (state.held_bytes, state.budget_bytes))
     phrases = [
-        *outcome_counts(state.failures, state.fallbacks),
+        compilation_count(state.compilations, state.failures, state.fallbacks),
         count(state.recompiles, "recompile"),
         breaks_and_occurrences(state.breaks, state.break_occurrences),
         compile_time(state.seconds),

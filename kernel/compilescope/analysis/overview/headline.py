@@ -16,7 +16,7 @@ from ..figures.counts import (
     always_recompiles,
     compiled_nothing,
 )
-from ..figures.outcome_words import outcome_counts_of
+from ..figures.outcome_words import compilation_count_of
 from ..figures.speedups import between, is_noisy, latency, over_baseline
 from ..figures.wording import compile_time, count
 from .cpp_wrapper_gain import is_marginal
@@ -302,8 +302,7 @@ def _happened(report: Report) -> str:
     if not compilations:
         return "Nothing was compiled."
     breaks = [graph_break for variant in report.variants for graph_break in variant.breaks]
-    summary = ", ".join([count(len(compilations), "compilation"), *outcome_counts_of(compilations)])
     parts = [event_counts.recompiles(compilations).text, event_counts.breaks(breaks).text]
     spent = sum(compilation.duration_s or 0.0 for compilation in compilations)
-    what = f"{summary}: {' and '.join(parts)}"
+    what = f"{compilation_count_of(compilations)}: {' and '.join(parts)}"
     return ", ".join(filter(None, [what, compile_time(spent)])) + "."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...analysis.figures.counts import break_count, is_recompile, recompile_count
-from ...analysis.figures.outcome_words import outcome_counts_of, outcome_words
+from ...analysis.figures.outcome_words import compilation_count_of, outcome_words
 from ...analysis.problems.distinct_breaks import most_wasteful_first
 from ...report import Compilation, DistinctBreak, Recompile, Report
 from ...report.resumed import plain_function
@@ -98,8 +98,7 @@ def headline(report: Report) -> str:
     compilations = report.compilations
     seconds = sum(compilation.duration_s or 0.0 for compilation in compilations)
     parts = [
-        wording.count(len(compilations), "compilation"),
-        *outcome_counts_of(compilations),
+        compilation_count_of(compilations),
         wording.count(recompile_count(compilations), "recompile"),
         break_count([broken for variant in report.variants for broken in variant.breaks]),
         wording.compile_time(seconds),

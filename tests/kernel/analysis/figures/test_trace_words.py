@@ -42,9 +42,7 @@ def test_what_a_process_compiled() -> None:
     )
     add_process_words(process)
     assert process.counts == [
-        "3 compilations",
-        "2 failures",
-        "1 fallback to eager",
+        "3 compilations (2 failed, 1 fell back to eager)",
         "0 recompiles",
         "1 graph break",
         "1 unfinished",

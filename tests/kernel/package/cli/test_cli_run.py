@@ -106,7 +106,7 @@ def test_what_fell_back_to_eager_is_counted_and_a_problem(tmp_path: Path) -> Non
     (tmp_path / "train.py").write_text(FALLBACK)
     ran = run("run", "-o", "out.json", "train.py", folder=tmp_path)
     assert ran.returncode == 0
-    assert "1 compilation, 1 fallback to eager: 0 recompiles and 0 graph breaks" in ran.stderr
+    assert "1 compilation (1 fell back to eager): 0 recompiles and 0 graph breaks" in ran.stderr
     report = cs.load(tmp_path / "out.json")
     assert report.compilations[0].outcome == "eager"
     (problem,) = report.problems

@@ -125,11 +125,14 @@ describe('Watch', () => {
 
   it('tells how it stands', () => {
     show(
-      watching({ compilations: 40, counts: ['2 recompiles', '1 graph break'] })
+      watching({
+        compilations: 40,
+        counts: ['40 compilations (1 failed)', '2 recompiles', '1 graph break']
+      })
     );
     const status = host.querySelector('[role=status]')!.textContent;
     expect(status).toMatch(
-      /^Since \d\d:\d\d:\d\d · 2 recompiles · 1 graph break$/
+      /^Since \d\d:\d\d:\d\d · 40 compilations \(1 failed\) · 2 recompiles · 1 graph break$/
     );
     expect(host.textContent).toContain('The last 1 of 40');
   });
