@@ -6,7 +6,6 @@ import type { CompilationSummary } from '../../protocol/types';
 import { compilationTitle } from '../../words/compilations';
 import { formatCount } from '../../words/format';
 import type { IView, IViewContext } from '../views';
-import { Select } from './search';
 import { Elided } from './tables/elided';
 
 /**
@@ -72,11 +71,6 @@ function stampOf(
  * What is shown of a variant's compilations.
  */
 export interface IGraphs<T> {
-  /**
-   * The ids of all that have what is listed.
-   */
-  readonly all: readonly string[];
-
   /**
    * The ids of those that are shown.
    */
@@ -157,7 +151,7 @@ export function useGraphs<T extends IGraph>(
       }
     ])
   );
-  return { all, ids, read, waiting: ids.length - read.length, titles };
+  return { ids, read, waiting: ids.length - read.length, titles };
 }
 
 /**
@@ -270,40 +264,4 @@ export function readingText(count: number, trans: TranslationBundle): string {
 interface IRead<T> {
   readonly stamp: string;
   readonly graph: T;
-}
-
-/**
- * The choice of one compilation or all; nothing where there is only one.
- */
-export function GraphChoice(props: {
-  graphs: Pick<IGraphs<unknown>, 'all' | 'titles'>;
-  context: IViewContext;
-}): JSX.Element | null {
-  const { graphs, context } = props;
-  const { model, trans } = context;
-  const graph = shownGraph(model);
-  const ids = [...new Set(graph ? [...graphs.all, graph] : graphs.all)];
-  return ids.length > 1 ? (
-    <Select
-      label={trans.__('Graph')}
-      value={graph}
-      options={[
-        {
-          value: '',
-          label: trans.__('all %1', formatCount(graphs.all.length))
-        },
-        ...ids.map(id => ({
-          value: id,
-          label: graphs.titles.get(id)?.title ?? id
-        }))
-      ]}
-      onChange={id => {
-        if (id) {
-          model.compilation = id;
-        } else {
-          model.showAllGraphs();
-        }
-      }}
-    />
-  ) : null;
 }

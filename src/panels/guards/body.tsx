@@ -1,12 +1,7 @@
 import * as React from 'react';
 import type { Compilation } from '../../protocol/types';
 import { isSelected } from '../common';
-import {
-  GraphChoice,
-  shownGraph,
-  useGraphs,
-  whyMissing
-} from '../common/graphs';
+import { shownGraph, useGraphs, whyMissing } from '../common/graphs';
 import type { IViewContext } from '../views';
 import { Conditions } from './conditions';
 import { conditionsOf } from './conditionRows';
@@ -145,7 +140,6 @@ export function GuardsBody(props: {
       )}
       <Controls
         guards={guards}
-        graph={<GraphChoice graphs={graphs} context={context} />}
         hasTree={hasTree}
         marked={
           guards.filter(({ origin }) => isSelected(context, origin)).length

@@ -9,11 +9,6 @@ import type { IGuardOptions } from './filter';
  */
 export function Controls(props: {
   guards: readonly Guard[];
-
-  /**
-   * The choice of the compilation.
-   */
-  graph: React.ReactNode;
   hasTree: boolean;
 
   /**
@@ -49,7 +44,6 @@ export function Controls(props: {
         value={options.text}
         onChange={text => onChange({ text })}
       />
-      {props.graph}
       <Select
         label={trans.__('Show as')}
         value={options.arrangement}

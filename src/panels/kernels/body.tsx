@@ -3,12 +3,7 @@ import { wrapperName } from '../../model/wrappers';
 import type { Decision, Kernel, Launch } from '../../protocol/types';
 import type { Sort } from '../common';
 import { filled, SearchField, Select, sorted, VirtualTable } from '../common';
-import {
-  GraphChoice,
-  shownGraph,
-  useGraphs,
-  whyMissing
-} from '../common/graphs';
+import { shownGraph, useGraphs, whyMissing } from '../common/graphs';
 import { StudyButton } from '../common/study';
 import type { IViewContext } from '../views';
 import { columnsOf } from './columns';
@@ -144,7 +139,6 @@ export function KernelsBody(props: {
           value={filter.text}
           onChange={text => setFilter({ ...filter, text })}
         />
-        <GraphChoice graphs={graphs} context={context} />
         <Choice
           label={trans.__('Language')}
           of={kernels.map(({ language }) => language)}
