@@ -71,15 +71,15 @@ describe('figures', () => {
     });
   });
 
-  it('have dates in the same language as all words', () => {
-    const made = jest.spyOn(Intl, 'DateTimeFormat');
-    jest.isolateModules(() => {
-      const format = require('../../../src/words/format');
+  it('have dates in the same language as all words', async () => {
+    const formats = jest.spyOn(Intl, 'DateTimeFormat');
+    await jest.isolateModulesAsync(async () => {
+      const format = await import('../../../src/words/format');
       expect(format.formatDate(new Date(2026, 2, 4, 5, 6, 7))).toBe(
         'Mar 4, 2026, 05:06:07'
       );
     });
-    expect(made.mock.calls.map(([locale]) => locale)).toEqual(['en', 'en']);
-    made.mockRestore();
+    expect(formats.mock.calls.map(([locale]) => locale)).toEqual(['en', 'en']);
+    formats.mockRestore();
   });
 });
