@@ -19,7 +19,7 @@ export interface IMeasureOptions {
   /**
    * Whether to start over instead of resuming.
    */
-  readonly again?: boolean;
+  readonly restart?: boolean;
 }
 
 /**

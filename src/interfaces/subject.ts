@@ -224,7 +224,7 @@ export interface ISubjectModel extends IDisposable, IMeasuring, ISweeping {
    *
    * @param again - Start a new checkup, unless one is running.
    */
-  getCheckup(again: boolean): Promise<CheckupResult>;
+  getCheckup(restart: boolean): Promise<CheckupResult>;
 
   /**
    * Get the standalone program of a kernel or graph, or the job that writes and
@@ -232,7 +232,7 @@ export interface ISubjectModel extends IDisposable, IMeasuring, ISweeping {
    *
    * @param again - Start another job if the last one has ended.
    */
-  getReproducer(part: IReproduced, again: boolean): Promise<ReproducerResult>;
+  getReproducer(part: IReproduced, restart: boolean): Promise<ReproducerResult>;
 
   /**
    * Cancel a job that `getReproducer` returned. It is not on the main thread,

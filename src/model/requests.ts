@@ -46,17 +46,20 @@ export abstract class ModelRequests extends ModelSignals {
     return connection.request('save_report', { subject, format, redact });
   }
 
-  getCheckup(again: boolean): Promise<CheckupResult> {
+  getCheckup(restart: boolean): Promise<CheckupResult> {
     if (!this.connection) {
       throw new Error('There is no kernel');
     }
     return this.connection.request('get_checkup', {
       front_end: PACKAGE_VERSION,
-      again
+      restart
     });
   }
 
-  getReproducer(part: IReproduced, again: boolean): Promise<ReproducerResult> {
+  getReproducer(
+    part: IReproduced,
+    restart: boolean
+  ): Promise<ReproducerResult> {
     const { connection, subject } = this.need();
     const {
       variant,
@@ -72,7 +75,7 @@ export abstract class ModelRequests extends ModelSignals {
       kernel,
       graph,
       minify,
-      again
+      restart
     });
   }
 

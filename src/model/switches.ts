@@ -64,9 +64,9 @@ export class Switches {
    *
    * @returns Whether the pending variant was this job's and is no longer pending.
    */
-  jobEnded({ id, again }: JobState): boolean {
+  jobEnded({ id, needs_main_thread }: JobState): boolean {
     const isOwn = this._pending?.job === id;
-    if (isOwn && again) {
+    if (isOwn && needs_main_thread) {
       this._pending = { job: null, timer: 0 };
       void this._ask(this._pending);
       return false;

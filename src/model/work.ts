@@ -52,8 +52,8 @@ export abstract class ModelWork
   }
 
   startMeasure(options: IMeasureOptions = {}): Promise<void> {
-    const { variants = [], seconds = 10, again = false } = options;
-    const args = { variants: [...variants], seconds, again };
+    const { variants = [], seconds = 10, restart = false } = options;
+    const args = { variants: [...variants], seconds, restart };
     return this._start((connection, subject) =>
       connection.request('start_measure', { subject, ...args })
     );

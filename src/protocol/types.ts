@@ -1206,7 +1206,7 @@ export interface GetArtifact {
  */
 export interface GetCheckup {
   front_end: string;
-  again: boolean;
+  restart: boolean;
 }
 
 /**
@@ -1255,7 +1255,7 @@ export interface GetReproducer {
   kernel: string;
   graph: string;
   minify: boolean;
-  again: boolean;
+  restart: boolean;
 }
 
 /**
@@ -1424,7 +1424,7 @@ export interface JobState {
   error: Problem | null;
   kind: 'build' | 'measure' | 'reproduce' | 'study';
   aside: boolean;
-  again: boolean;
+  needs_main_thread: boolean;
   elapsed_s: number;
   time_words: [number, string][];
 }
@@ -2527,7 +2527,7 @@ export interface StartMeasure {
   subject: string;
   variants: string[];
   seconds: number;
-  again: boolean;
+  restart: boolean;
 }
 
 /**

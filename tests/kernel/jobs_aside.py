@@ -13,6 +13,6 @@ def assert_main_thread_is_free(session: Session, report: Report, variant: cs.Var
     if job is not None:  # it took longer than a request waits
         assert job.aside
         assert job.ended.wait(600)
-        assert (job.state, job.again) == ("done", False)
+        assert (job.state, job.needs_main_thread) == ("done", False)
     assert report.variant(name).stage == "sources"
     assert session.jobs.next() is None, "nothing waits for the main thread"

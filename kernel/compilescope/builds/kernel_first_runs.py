@@ -41,19 +41,19 @@ def add_first_runs(
     built
         After its first call, its code installed.
     call
-        Makes the call again.
+        Makes the call once more.
     folder
         The build's caches: the call may compile once more.
     agreement
         The ranks that decide together whether the call is made.
     """
-    again: list[Record] = []
+    later_records: list[Record] = []
     if agreement.any(bool(built.load_records)):
         able = True
         try:
             with (
                 caches.only(folder),
-                recording(again),
+                recording(later_records),
                 loading.watched(built.modules),
                 quiet(),
             ):
@@ -66,5 +66,5 @@ def add_first_runs(
             snapshot.restore()
         agreement.all(able)
     report.kernel_loads = read_loads(
-        built.load_records, again, report.compilations, built.begun_s, built.phases_s
+        built.load_records, later_records, report.compilations, built.begun_s, built.phases_s
     )

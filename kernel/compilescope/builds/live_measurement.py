@@ -87,7 +87,7 @@ class Measurement:
         monitor: Monitor,
         *,
         seconds: float,
-        again: bool = False,
+        restart: bool = False,
     ) -> None:
         """Takes samples until the time is over or the monitor is canceled.
 
@@ -102,12 +102,12 @@ class Measurement:
             The state that every batch begins with, if a call changes it.
         seconds
             Of sampling, after the warm-ups.
-        again
+        restart
             Whether to start over in any case.
         """
         state: MeasurementState = "paused"
         try:
-            sampler = self._prepare(names, snapshot, monitor, again=again)
+            sampler = self._prepare(names, snapshot, monitor, restart=restart)
             try:
                 self._warm_up(sampler, monitor)
                 if self._sample(sampler, monitor, seconds):
@@ -134,7 +134,7 @@ class Measurement:
         }
 
     def _prepare(
-        self, names: Sequence[str], snapshot: Snapshot, monitor: Monitor, *, again: bool
+        self, names: Sequence[str], snapshot: Snapshot, monitor: Monitor, *, restart: bool
     ) -> Sampler:
         state = State(self._built, names, snapshot, monitor)
         calls = self._built.calls(names, snapshot)
@@ -142,7 +142,7 @@ class Measurement:
         same, self._prepares = prepares == self._prepares, prepares
         self._before_each = state.before_each
         sampler = self._sampler
-        if again or sampler is None or not same or not self.goes_on(names):
+        if restart or sampler is None or not same or not self.goes_on(names):
             sampler = Sampler(
                 calls,
                 before_each=self._before if prepares else None,

@@ -182,9 +182,9 @@ def add_warm(report: VariantReport, warm: Rebuilt) -> None:
     if warm.problem is not None:
         report.absent["warm_compile_time"] = FAILED.format(warm.problem.what)
         return
-    again = {compilation.id: compilation for compilation in warm.compilations}
+    warm_by_id = {compilation.id: compilation for compilation in warm.compilations}
     for compilation in report.compilations:
-        same = again.get(compilation.id)
+        same = warm_by_id.get(compilation.id)
         if same is None:
             compilation.absent["warm_phases"] = "torch did not compile this frame again."
             continue

@@ -16,7 +16,7 @@ def get(_: Session, request: messages.GetCheckup) -> messages.CheckupResult:
     """The findings so far. The checks run in threads of their own, so this never waits."""
     global _latest
     with _lock:
-        if _latest is None or (request.again and _latest.finished):
+        if _latest is None or (request.restart and _latest.finished):
             _latest = Examination(
                 front_end=request.front_end, kernel_info=kernel_info(), aside=True
             )

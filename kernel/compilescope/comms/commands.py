@@ -158,7 +158,7 @@ def start_run(session: Session, request: messages.StartRun) -> messages.StartRun
 def start_measure(session: Session, request: messages.StartMeasure) -> messages.StartRunResult:
     """Queues measuring variants."""
     job = session.panel_jobs.measure(
-        request.subject, request.variants, seconds=request.seconds, again=request.again
+        request.subject, request.variants, seconds=request.seconds, restart=request.restart
     )
     return messages.StartRunResult(job=report_without_texts.job(job), code=_code(job))
 
@@ -197,7 +197,7 @@ def get_reproducer(session: Session, request: messages.GetReproducer) -> message
         kernel=request.kernel,
         graph=request.graph,
         minify=request.minify,
-        again=request.again,
+        restart=request.restart,
     )
     return messages.ReproducerResult(
         job=report_without_texts.job(job),

@@ -88,7 +88,7 @@ def job(job: Job) -> JobState:
         error=job.error,
         kind=job.work.kind,
         aside=job.aside,
-        again=job.again,
+        needs_main_thread=job.needs_main_thread,
         elapsed_s=job.elapsed_s,
         time_words=time_words(job.usual),
     )

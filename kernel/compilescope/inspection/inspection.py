@@ -253,7 +253,7 @@ class Inspection:
         monitor: Monitor,
         *,
         seconds: float = 10.0,
-        again: bool = False,
+        restart: bool = False,
         on_news: Callable[[], None] = lambda: None,
     ) -> None:
         """Takes samples of variants interleaved with eager; builds those that are not built.
@@ -267,7 +267,7 @@ class Inspection:
             Which; those that are not in the report are left out.
         seconds
             Of sampling.
-        again
+        restart
             Starts over even if an earlier measurement could be resumed.
         on_news
             Called when `measurement` has new samples.
@@ -288,7 +288,7 @@ class Inspection:
                     name for name, variant in requested.items() if self._builds.find(name, variant)
                 ]
                 report_updates.note_evicted(self.report, requested, ready)
-                measurement.measure(ready, snapshot, monitor, seconds=seconds, again=again)
+                measurement.measure(ready, snapshot, monitor, seconds=seconds, restart=restart)
         finally:
             report_updates.note_ended(self.report, measurement.progress.problem)
             self.results.put_timings(measurement.timings())

@@ -42,7 +42,7 @@ class Job(msgspec.Struct, kw_only=True):
     error: Problem | None = None
     aside: bool = False
     """It runs on another thread: an interrupt would stop the main thread instead."""
-    again: bool = False
+    needs_main_thread: bool = False
     """It needs the main thread after all, and has ended: request it again."""
     may_leave: bool = False
     """It may continue on another thread before it ends."""
@@ -246,7 +246,7 @@ class Jobs:
         self._changed(job)
 
     def _end(self, job: Job, state: State) -> None:
-        if state == "done" and job.kind and not job.again:
+        if state == "done" and job.kind and not job.needs_main_thread:
             self._history.add(job.kind, job.elapsed_s)
             self.has_built |= job.work.kind == "build" and job.work.build
         job.state, job.step, job.fraction = state, "", None

@@ -33,7 +33,7 @@ class Work(msgspec.Struct, kw_only=True, frozen=True):
     seconds."""
     seconds: float = 10.0
     """How long to measure (s)."""
-    again: bool = False
+    restart: bool = False
     """Starts over even if an earlier measurement could be resumed."""
     studies: tuple[str, ...] = ()
     options: tuple[tuple[str, tuple[str, ...]], ...] = ()
@@ -188,7 +188,7 @@ def carry_out(
                     list(requested),
                     monitor,
                     seconds=work.seconds,
-                    again=work.again,
+                    restart=work.restart,
                     on_news=on_news,
                 )
             elif work.kind == "study":

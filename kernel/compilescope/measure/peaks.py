@@ -49,11 +49,11 @@ def measured_again(peaks: Peaks) -> None:
     if peaks.how != "measured":
         return
     threads = _threads(peaks.device)
-    again = _measured(peaks.device, threads)
+    second = _measured(peaks.device, threads)
     for rates in (_peaks(peaks.device, threads), peaks):
-        for name, rate in again.operations_per_s.items():
+        for name, rate in second.operations_per_s.items():
             rates.operations_per_s[name] = max(rate, rates.operations_per_s.get(name, 0.0))
-        bandwidths = (again.bandwidth_bytes_per_s, rates.bandwidth_bytes_per_s)
+        bandwidths = (second.bandwidth_bytes_per_s, rates.bandwidth_bytes_per_s)
         rates.bandwidth_bytes_per_s = max(bandwidth or 0.0 for bandwidth in bandwidths)
 
 

@@ -165,7 +165,7 @@ def choose(executor: ExecutorChoice, workers: int = 1) -> Chosen:
     return Chosen(executor, None, workers, name or type(executor).__name__, name)
 
 
-def unfit(chosen: Chosen, cancelled: Callable[[], bool], again: str) -> Problem | None:
+def unfit(chosen: Chosen, cancelled: Callable[[], bool], how_to_retry: str) -> Problem | None:
     """Why an executor cannot do the work; None if the first worker that answers can, or fails.
 
     Where a worker cannot unpickle a task, some executors wait forever: this asks a function of
@@ -175,8 +175,8 @@ def unfit(chosen: Chosen, cancelled: Callable[[], bool], again: str) -> Problem 
     ----------
     cancelled
         Asked while no worker has answered; once true, nothing is known.
-    again
-        What to do once it is put right: ``sweep again: finished cells are kept``.
+    how_to_retry
+        What to do once the cause is removed: ``sweep again: finished cells are kept``.
     """
     if chosen.own is not None:
         return None
@@ -185,7 +185,7 @@ def unfit(chosen: Chosen, cancelled: Callable[[], bool], again: str) -> Problem 
     except Exception:  # noqa: BLE001 - it refuses the work, too, and that is a problem of the work
         return None
     if not isinstance(future, futures.Future):
-        return _other_future(future, again)
+        return _other_future(future, how_to_retry)
     try:
         while not wait_for_any([future]):
             if cancelled():
@@ -208,7 +208,7 @@ def unfit(chosen: Chosen, cancelled: Callable[[], bool], again: str) -> Problem 
         what=what,
         why="A worker starts the processes that measure, and watches them.",
         remedy=f"Install jupyterlab-compilescope {__version__} and the same torch for the workers, "
-        f"start them again, and {again}.",
+        f"start them how_to_retry, and {how_to_retry}.",
     )
 
 
@@ -223,13 +223,13 @@ def wait_for_any(pending: Collection[futures.Future[Result]]) -> list[futures.Fu
     return [future for future in pending if future.done()]
 
 
-def _other_future(future: object, again: str) -> Problem:
+def _other_future(future: object, how_to_retry: str) -> Problem:
     of = f"{type(future).__module__.partition('.')[0]}.{type(future).__qualname__}"
     return Problem(
         severity="error",
         what=f"{OTHER_FUTURE} a {of}, not a concurrent.futures.Future.",
         why="It is not an executor of concurrent.futures.",
-        remedy=f"Give an executor (of Dask, client.get_executor()), and {again}.",
+        remedy=f"Give an executor (of Dask, client.get_executor()), and {how_to_retry}.",
     )
 
 
@@ -238,35 +238,35 @@ _VERSION = "compilescope.version:__version__"
 """What a worker is asked."""
 
 
-def not_started(error: OSError, again: str) -> Problem:
+def not_started(error: OSError, how_to_retry: str) -> Problem:
     """Why work has no result: its process could not be started.
 
     Parameters
     ----------
-    again
-        What to do once it is put right: ``sweep again``.
+    how_to_retry
+        What to do once the cause is removed: ``sweep again``.
     """
     return Problem(
         severity="error",
         what=f"{NOT_STARTED}: {error}.",
-        remedy=f"Make room where temporary files go (TMPDIR), and {again}.",
+        remedy=f"Make room where temporary files go (TMPDIR), and {how_to_retry}.",
     )
 
 
-def not_taken(error: Exception, during: str, again: str, name: str = "") -> Problem:
+def not_taken(error: Exception, during: str, how_to_retry: str, name: str = "") -> Problem:
     """Why work has no result: the executor refused it with an exception.
 
     Parameters
     ----------
     during
         What needs the executor: ``the sweep``.
-    again
+    how_to_retry
         What to do with a new executor: ``sweep again: finished cells are kept``.
     name
         The user's name for the executor.
     """
     if isinstance(error, futures.BrokenExecutor):
-        return lost(error, again, name)
+        return lost(error, how_to_retry, name)
     raised = f"{type(error).__name__}: {error}".rstrip(": .")[:500]
     if isinstance(error, RuntimeError) and "after shutdown" in raised:
         what, why = SHUT_DOWN, f"{raised}."
@@ -279,12 +279,12 @@ def not_taken(error: Exception, during: str, again: str, name: str = "") -> Prob
     return Problem(severity="error", what=what, why=why, remedy=remedy)
 
 
-def lost(error: BaseException, again: str, name: str = "") -> Problem:
+def lost(error: BaseException, how_to_retry: str, name: str = "") -> Problem:
     """Why work has no result: its worker died, or cannot run it.
 
     Parameters
     ----------
-    again
+    how_to_retry
         What to do with a new executor: ``sweep again: finished cells are kept``.
     name
         The user's name for the executor.
@@ -296,7 +296,7 @@ def lost(error: BaseException, again: str, name: str = "") -> Problem:
     )
     if isinstance(error, futures.BrokenExecutor):
         renewed = f", name it ({_naming(name)})," if name else ""
-        what, remedy = BROKEN, f"Make a new executor{renewed} and {again}."
+        what, remedy = BROKEN, f"Make a new executor{renewed} and {how_to_retry}."
     return Problem(
         severity="error",
         what=f"{what}: {type(error).__name__}.",

@@ -32,11 +32,11 @@ class UniqueCompileIds:
 
     def start(self, torch_id: str) -> bool:
         """Record that Dynamo starts a compilation. Returns whether torch's numbering restarts."""
-        again = torch_id in self._started
-        if again:
+        is_restarted = torch_id in self._started
+        if is_restarted:
             self.count_anew()
         self._started.add(torch_id)
-        return again
+        return is_restarted
 
     def count_anew(self) -> None:
         """Number the frames that follow on from those so far."""

@@ -62,8 +62,8 @@ class PanelJobs:
         str
             The variant's name in the report.
         Job or None
-            The job; None when the sources are in the report. If it ends with ``again``, the sources
-            have to be requested again.
+            The job; None when the sources are in the report. If it ends with
+            ``needs_main_thread``, the sources have to be requested again.
         """
         variant = names.checked(variant)
         is_main = threading.current_thread() is threading.main_thread()
@@ -83,7 +83,7 @@ class PanelJobs:
             job, is_new = self._start_in_thread(inspection, requested, Work(build=False))
             if not job.ended.wait(max(0.0, end - time.monotonic())):
                 return name, job
-            if job.again or self._subjects.inspections.get(subject) is not inspection:
+            if job.needs_main_thread or self._subjects.inspections.get(subject) is not inspection:
                 continue  # the cell ran again meanwhile, which cancels the job
             now = find(inspection.report, name)
             if job.state == "done" and now is not None and now is not before:
@@ -105,7 +105,9 @@ class PanelJobs:
         """
         return self._queue(subject, variants, Work(breakdown=True))
 
-    def measure(self, subject: str, variants: Sequence[str], *, seconds: float, again: bool) -> Job:
+    def measure(
+        self, subject: str, variants: Sequence[str], *, seconds: float, restart: bool
+    ) -> Job:
         """Queues measuring variants, all that can be built if none is named.
 
         Afterwards also the breakdown of a call's time, if there is none and it takes only seconds.
@@ -119,7 +121,7 @@ class PanelJobs:
             The report lacks a named variant, or the time is invalid.
         """
         check_seconds(seconds)
-        work = Work(kind="measure", seconds=seconds, again=again, breakdown=True)
+        work = Work(kind="measure", seconds=seconds, restart=restart, breakdown=True)
         report = self._subjects.callable(subject).report
         target_variants.refuse(
             {name: report.variant(name).requested for name in variants}, "measured"
@@ -209,7 +211,9 @@ class PanelJobs:
             ):
                 for call in sent.values():
                     end.callback(call.values.close)
-                job.again = not carry_out_aside(job.work, inspection, requested, monitor, sent)
+                job.needs_main_thread = not carry_out_aside(
+                    job.work, inspection, requested, monitor, sent
+                )
 
         threading.Thread(target=do, name=f"compilescope-{job.id}", daemon=True).start()
 

@@ -45,11 +45,11 @@ class Reproducers:
         variant: str,
         work: Work,
         *,
-        again: bool,
+        restart: bool,
     ) -> tuple[Job, Reproducer | None]:
         """The job of a kernel or graph, started if there is none, and its program if it is done.
 
-        ``again`` starts another job if the last one has ended.
+        ``restart`` starts another job if the last one has ended.
 
         Raises
         ------
@@ -66,7 +66,7 @@ class Reproducers:
                 self._inspections[subject] = inspection
             jobs = self._latest.setdefault(subject, {})
             job = jobs.get((variant, work))
-            if job is None or (again and job.ended.is_set()):
+            if job is None or (restart and job.ended.is_set()):
                 job = self._start(report, variant, work)
                 jobs[variant, work] = job
             return job, self._programs.get(job.id)

@@ -148,7 +148,7 @@ class Session:
         variants: Mapping[str, Variant],
         *,
         seconds: float = 10.0,
-        again: bool = False,
+        restart: bool = False,
         breakdown: bool = False,
         progress: Callable[[Progress], None] | None = None,
     ) -> Report:
@@ -164,7 +164,7 @@ class Session:
         """
         check_seconds(seconds)
         target_variants.refuse(variants, "measured")
-        work = Work(kind="measure", seconds=seconds, again=again, breakdown=breakdown)
+        work = Work(kind="measure", seconds=seconds, restart=restart, breakdown=breakdown)
         return self._run_work(self._subjects.callable(subject), variants, work, progress)
 
     def study(
@@ -263,11 +263,11 @@ class Session:
         kernel: str = "",
         graph: str = "",
         minify: bool = False,
-        again: bool = False,
+        restart: bool = False,
     ) -> tuple[Job, Reproducer | None]:
         """The job that writes and tries a standalone program, and the program once it is done.
 
-        The first call starts the job, in a separate thread; ``again`` starts another one if the
+        The first call starts the job, in a separate thread; ``restart`` starts another one if the
         last one has ended. With ``minify`` the job looks for a smaller graph that fails.
 
         Raises
@@ -279,7 +279,7 @@ class Session:
         work = Work(
             kind="reproduce", compilation=compilation, kernel=kernel, graph=graph, minify=minify
         )
-        return self._reproducers.program(inspection, variant, work, again=again)
+        return self._reproducers.program(inspection, variant, work, restart=restart)
 
     def inspection(self, subject: str) -> Inspection | Watch | RemoteSubject:
         """The inspection of a subject; or its watch, or the process that it belongs to.

@@ -20,7 +20,7 @@ def work(inside: ChildProcess) -> bytes:
     inside.step("loading")
     from ..subject.pickled_subject import unpack
 
-    again, raiser = False, ""
+    must_repeat, raiser = False, ""
 
     def calling(what: str) -> None:
         nonlocal raiser
@@ -31,12 +31,14 @@ def work(inside: ChildProcess) -> bytes:
         raiser = ""
         from .measure_cell import measure
 
-        again = not measure(cell, call, seconds, items, inside.step, device, may_repeat=may_repeat)
+        must_repeat = not measure(
+            cell, call, seconds, items, inside.step, device, may_repeat=may_repeat
+        )
     except Exception as error:  # noqa: BLE001 - it is the subject's or torch's, and the cell's end
         from .failed_cell import fail
 
         fail(cell, error, raiser)
-    return msgspec.json.encode(CellResult(cell=cell, again=again), enc_hook=repr)
+    return msgspec.json.encode(CellResult(cell=cell, must_repeat=must_repeat), enc_hook=repr)
 
 
 if __name__ == "__main__":

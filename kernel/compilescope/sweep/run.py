@@ -27,7 +27,7 @@ from .plan import Plan
 from .store import Store, StoredCell
 from .worker import CellTask, run_cell
 
-_AGAIN = "sweep again: finished cells are kept"
+_HOW_TO_RETRY = "sweep again: finished cells are kept"
 
 _log = logging.getLogger(__name__)
 _numbers = itertools.count(1)
@@ -164,7 +164,7 @@ class Running:
             self.sweep.waits_for = executors.A_WORKER
             self._notify([])
         try:
-            return executors.unfit(self._chosen, self._cancelled.is_set, _AGAIN)
+            return executors.unfit(self._chosen, self._cancelled.is_set, _HOW_TO_RETRY)
         finally:
             self.sweep.waits_for = ""
             self._notify([])
@@ -323,10 +323,10 @@ def _untaken_cell(cell: SweepCell, error: Exception, executor: str) -> SweepCell
     """A cell that the executor refused."""
     if isinstance(error, futures.BrokenExecutor):
         return _lost_cell(cell, error, executor)
-    problem = executors.not_taken(error, "the sweep", _AGAIN, executor)
+    problem = executors.not_taken(error, "the sweep", _HOW_TO_RETRY, executor)
     return msgspec.structs.replace(cell, state="failed", problem=problem)
 
 
 def _lost_cell(cell: SweepCell, error: BaseException, executor: str) -> SweepCell:
-    problem = executors.lost(error, _AGAIN, executor)
+    problem = executors.lost(error, _HOW_TO_RETRY, executor)
     return msgspec.structs.replace(cell, state="crashed", problem=problem)

@@ -51,8 +51,8 @@ class CellResult(msgspec.Struct, kw_only=True):
     """What the process gives back."""
 
     cell: SweepCell
-    again: bool = False
-    """Whether C++ headers had to be precompiled, which last: it has to be run again."""
+    must_repeat: bool = False
+    """Whether the cell has to run once more, because this run precompiled C++ headers."""
 
 
 def run_cell(task: CellTask) -> SweepCell:
@@ -60,8 +60,8 @@ def run_cell(task: CellTask) -> SweepCell:
     started = time.time()
     folder = TaskFolder(task.scratch)
     cell = task.cell
-    for again in (True, False):
-        work = pickle.dumps((task.cell, task.data, task.seconds, task.items, again))
+    for may_repeat in (True, False):
+        work = pickle.dumps((task.cell, task.data, task.seconds, task.items, may_repeat))
         try:
             ended = run(
                 ("-m", "compilescope.sweep.cell_process"),
@@ -80,7 +80,7 @@ def run_cell(task: CellTask) -> SweepCell:
             break
         result = msgspec.json.decode(ended.result, type=CellResult)
         cell = result.cell
-        if not result.again:
+        if not result.must_repeat:
             break
     cell.worker = f"{socket.gethostname()}:{os.getpid()}"
     cell.started_s, cell.took_s = started, time.time() - started

@@ -36,15 +36,15 @@ export function ReproducerPart(props: {
   React.useEffect(() => {
     let isOpen = true;
     let timer = 0;
-    const ask = async (again: boolean): Promise<void> => {
+    const request = async (restart: boolean): Promise<void> => {
       try {
-        const answer = await model.getReproducer(part, again);
+        const answer = await model.getReproducer(part, restart);
         if (!isOpen) {
           return;
         }
         setResult(answer);
         if (isActive(answer.job)) {
-          timer = window.setTimeout(() => void ask(false), POLL_MS);
+          timer = window.setTimeout(() => void request(false), POLL_MS);
         }
       } catch (error) {
         if (isOpen) {
@@ -54,7 +54,7 @@ export function ReproducerPart(props: {
     };
     setResult(null);
     setProblem(null);
-    void ask(round > 0);
+    void request(round > 0);
     return () => {
       isOpen = false;
       window.clearTimeout(timer);

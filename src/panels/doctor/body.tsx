@@ -13,19 +13,19 @@ const POLL_MS = 700;
  * A checkup that is filled as checks finish, and a button to repeat it.
  */
 export function CheckupBody(props: {
-  ask: (again: boolean) => Promise<CheckupResult>;
+  request: (restart: boolean) => Promise<CheckupResult>;
   trans: TranslationBundle;
 }): JSX.Element {
-  const { ask, trans } = props;
+  const { request, trans } = props;
   const [result, setResult] = React.useState<CheckupResult | null>(null);
   const [problem, setProblem] = React.useState<Problem | null>(null);
   const [round, setRound] = React.useState(0);
   React.useEffect(() => {
     let isOpen = true;
     let timer = 0;
-    const next = async (again: boolean): Promise<void> => {
+    const next = async (restart: boolean): Promise<void> => {
       try {
-        const answer = await ask(again);
+        const answer = await request(restart);
         if (!isOpen) {
           return;
         }
@@ -45,7 +45,7 @@ export function CheckupBody(props: {
       isOpen = false;
       window.clearTimeout(timer);
     };
-  }, [ask, round]);
+  }, [request, round]);
   const isBusy = !problem && (!result || result.checkup.waiting.length > 0);
   return (
     <div className="jp-Compilescope-doctor-body" aria-busy={isBusy}>

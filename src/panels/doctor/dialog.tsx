@@ -13,7 +13,7 @@ export async function showDoctor(
   trans: TranslationBundle
 ): Promise<void> {
   const body = ReactWidget.create(
-    <CheckupBody ask={again => model.getCheckup(again)} trans={trans} />
+    <CheckupBody request={restart => model.getCheckup(restart)} trans={trans} />
   );
   body.addClass('jp-Compilescope-doctor');
   await showDialog({

@@ -118,11 +118,11 @@ export class ViewHost extends Widget {
       }),
       trans
     );
-    const again = message.appendChild(document.createElement('button'));
-    again.type = 'button';
-    again.className = 'jp-Compilescope-button';
-    again.textContent = trans.__('Try again');
-    again.addEventListener('click', () => {
+    const retry = message.appendChild(document.createElement('button'));
+    retry.type = 'button';
+    retry.className = 'jp-Compilescope-button';
+    retry.textContent = trans.__('Try again');
+    retry.addEventListener('click', () => {
       if (!this._isCreated) {
         void this._create();
       }

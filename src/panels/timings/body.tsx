@@ -70,11 +70,11 @@ export function TimingsBody(props: {
     summary => !whyNot(summary, trans) && !excluded.has(summary.name)
   );
   // A running measurement ends at its next round, and the new one continues it.
-  const start = (again: boolean) =>
+  const start = (restart: boolean) =>
     void model.startMeasure({
       variants: chosen.map(variant => variant.name),
       seconds,
-      again
+      restart
     });
   // The shown job may be the one that generates the new variant's code.
   const isMeasured =

@@ -24,7 +24,7 @@ export function Controls(props: {
   onExclude: (name: string, isOut: boolean) => void;
   seconds: number;
   onSeconds: (seconds: number) => void;
-  onStart: (again: boolean) => void;
+  onStart: (restart: boolean) => void;
   onPause: () => void;
 
   /**

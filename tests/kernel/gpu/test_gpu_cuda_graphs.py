@@ -91,7 +91,7 @@ def test_a_parameter_that_moved_is_recorded_again() -> None:
         model.weight.data = model.weight.data.clone()
         compiled(x)
         compiled(x)
-    assert (counts.replayed, counts.recorded, counts.again) == (2, 1, 1)
+    assert (counts.replayed, counts.recorded, counts.re_recorded) == (2, 1, 1)
     assert counts.reasons == ["static input data pointer changed"]
     compiled(x)
     assert counts.replayed == 2, "nothing counts any more"

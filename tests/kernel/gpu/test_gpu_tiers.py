@@ -332,11 +332,11 @@ def test_the_next_process_records_at_once_and_a_failure_leaves_the_wrapper(
     gain = third(built.fast["block"])[1].gain
     # torch's caches are all that a new process has.
     torch._dynamo.reset()
-    again = cs.tiered(built.block, tiers=TIERS)
+    second = cs.tiered(built.block, tiers=TIERS)
     for _ in range(3):
         x = tokens()
-        close(again(x), built.block(x))
-    graph, tier = third(again)
+        close(second(x), built.block(x))
+    graph, tier = third(second)
     assert (graph.serving, graph.tiers[1].cached) == ("cuda_graphs", True), graph
     assert tier.gain == gain
 

@@ -176,14 +176,14 @@ def test_measuring_alone_says_so_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(automatic_layers, "AFFORDABLE_S", math.inf)
     session = Session()
     report = session.inspect(subjects.plain, (X,), variants="python", run=False)
-    session.panel_jobs.measure(report.subject.id, [], seconds=0.05, again=False)
+    session.panel_jobs.measure(report.subject.id, [], seconds=0.05, restart=False)
     session.panel_jobs.run_pending()
     variant = report.variant("python")
     (layers,) = variant.layers
     # Measuring for longer breaks down nothing anew where the calls took as long.
     for matches in (True, False):
         monkeypatch.setattr(automatic_layers, "matches_timing", lambda _, matches=matches: matches)
-        session.panel_jobs.measure(report.subject.id, [], seconds=0.05, again=False)
+        session.panel_jobs.measure(report.subject.id, [], seconds=0.05, restart=False)
         session.panel_jobs.run_pending()
         assert (variant.layers == [layers]) == matches
 

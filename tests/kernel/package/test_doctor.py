@@ -307,7 +307,7 @@ def test_the_panel_is_answered_at_once_and_asks_until_all_is_done(
     monkeypatch.setattr(checkups, "Examination", functools.partial(Examination, subjects=subjects))
     monkeypatch.setattr(checkups, "_latest", None)
     session = Session()
-    answer = checkups.get(session, messages.GetCheckup(front_end=cs.__version__, again=True))
+    answer = checkups.get(session, messages.GetCheckup(front_end=cs.__version__, restart=True))
     assert "last" in answer.checkup.waiting
     assert re.search(r"still checking: .*last", answer.summary)
     release.set()

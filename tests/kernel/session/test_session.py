@@ -136,7 +136,7 @@ def test_what_the_cell_itself_compiled_is_part_of_the_report() -> None:
     assert session.panel_jobs.run(subject).variants == ["python"]
     assert session.inspection(subject).report.variant(IN_CELL).recorded
     with pytest.raises(CompilescopeError, match="cannot be built or timed"):
-        session.panel_jobs.measure(subject, [IN_CELL, "python"], seconds=1.0, again=False)
+        session.panel_jobs.measure(subject, [IN_CELL, "python"], seconds=1.0, restart=False)
     report = session.inspection(subject).report
     with pytest.raises(CompilescopeError, match="cannot be built or timed"):
         requests.measure(session, report, variants=[IN_CELL, "python"], seconds=1.0)
@@ -244,5 +244,5 @@ def test_a_measurement_of_an_absurd_time_is_refused(seconds: float) -> None:
     with pytest.raises(CompilescopeError, match="A measurement cannot take"):
         session.measure(report.subject.id, {}, seconds=seconds)
     with pytest.raises(CompilescopeError, match="A measurement cannot take"):
-        session.panel_jobs.measure(report.subject.id, [], seconds=seconds, again=False)
+        session.panel_jobs.measure(report.subject.id, [], seconds=seconds, restart=False)
     assert session.jobs.next() is None

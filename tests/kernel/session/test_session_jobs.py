@@ -486,7 +486,7 @@ def test_a_panel_is_told_of_all_jobs_that_are_yet_to_end() -> None:
     hello = messages.Hello()
     assert commands.hello(session, hello).jobs == []
     built = session.panel_jobs.run(subject)
-    measured = session.panel_jobs.measure(subject, (), seconds=1, again=False)
+    measured = session.panel_jobs.measure(subject, (), seconds=1, restart=False)
     aside = [
         session.jobs.in_own_thread(subject, [name], Work(build=False))[0]
         for name in ("cpp", "python")

@@ -55,7 +55,7 @@ def test_what_cannot_be_written_is_the_error_of_its_job(session: Session) -> Non
     assert (same, program, job.state) == (job, None, "failed")
     assert job.error is not None
     assert job.error.what == "The report has no kernel 'nothing'."
-    again, _ = session.reproducer(subject, "python", "0/0", kernel="nothing", again=True)
+    again, _ = session.reproducer(subject, "python", "0/0", kernel="nothing", restart=True)
     assert again is not job
     assert again.ended.wait()
     with pytest.raises(CompilescopeError, match="rust"):
@@ -92,7 +92,7 @@ def test_a_trial_is_cancelled_and_forgotten_with_its_subject(
     same, program = session.reproducer(subject, "eager", "0/0", graph="post_grad")
     assert (same, program, job.state) == (job, None, "cancelled")
     begun.clear()
-    other, _ = session.reproducer(subject, "eager", "0/0", graph="post_grad", again=True)
+    other, _ = session.reproducer(subject, "eager", "0/0", graph="post_grad", restart=True)
     assert begun.wait()
     session.forget(subject)
     assert other.ended.wait()

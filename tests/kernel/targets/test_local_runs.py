@@ -345,7 +345,7 @@ def test_a_flip_leaves_the_main_thread_while_the_call_runs_elsewhere() -> None:
     session.observe(note)
     session.panel_jobs.run_pending()
     assert job.ended.wait(600)
-    assert (job.state, job.again, job.aside) == ("done", False, True)
+    assert (job.state, job.needs_main_thread, job.aside) == ("done", False, True)
     assert report.variant(name).stage == "sources"
     assert "running the call in another process" in steps
     assert not [step for step in steps if "cells wait" in step]
@@ -364,7 +364,7 @@ def test_a_failure_there_leaves_the_work_to_the_kernel(tmp_path: Path) -> None:
         name, job = requested(session, report.subject.id)
         session.panel_jobs.run_pending()
         assert job.ended.wait(600)
-        states.append((job.state, job.again, file.read_text()))
+        states.append((job.state, job.needs_main_thread, file.read_text()))
     assert states == [("done", True, written), ("done", False, f"{written}x")]
     assert report.variant(name).stage == "sources"
     assert not report.variant(name).problems

@@ -245,7 +245,7 @@ def test_code_of_a_file_that_was_changed_since_is_generated_in_the_kernel(
     assert job is not None
     if job.aside:
         assert job.ended.wait(600)
-        assert (job.state, job.again) == ("done", True)
+        assert (job.state, job.needs_main_thread) == ("done", True)
         assert name not in [variant.name for variant in report.variants]
         name, job = session.panel_jobs.sources(subject, DYNAMIC)
     assert job is not None

@@ -133,13 +133,13 @@ def test_a_graph_is_recorded_once_the_wrapper_serves(device: Device) -> None:
 
     # The next process records at once, and knows the gain.
     torch._dynamo.reset()
-    again = compiled_until_cpp(subject, lambda compiled: compiled(X))
+    second = compiled_until_cpp(subject, lambda compiled: compiled(X))
     assert len(device.calls) == count + 2
     for _ in range(2):
-        again(X)
-    assert states(cs.tiers(again)) == [("cuda_graphs", "serves")]
-    assert only(again).tiers[1].cached
-    assert only(again).tiers[2].gain == tier.gain
+        second(X)
+    assert states(cs.tiers(second)) == [("cuda_graphs", "serves")]
+    assert only(second).tiers[1].cached
+    assert only(second).tiers[2].gain == tier.gain
 
 
 def test_pinning_to_the_cpp_wrapper_does_without(device: Device) -> None:

@@ -162,10 +162,10 @@ describe('The measurement of a model', () => {
   });
 
   it('is started as asked, and canceled as any job', async () => {
-    void model.startMeasure({ variants: ['cpp'], seconds: 5, again: true });
+    void model.startMeasure({ variants: ['cpp'], seconds: 5, restart: true });
     expect(connection.log[connection.log.length - 1]).toEqual([
       'start_measure',
-      { subject: 'f', variants: ['cpp'], seconds: 5, again: true }
+      { subject: 'f', variants: ['cpp'], seconds: 5, restart: true }
     ]);
     await connection.answer('start_measure', {
       job: job({ kind: 'measure' }),

@@ -211,7 +211,7 @@ describe('The switches of a SubjectModel', () => {
     await flip({ dynamic: true });
     const elsewhere = job({ aside: true, state: 'running' });
     await answerVariant('python dynamic', 1, elsewhere);
-    announceJob({ ...elsewhere, state: 'done', again: true });
+    announceJob({ ...elsewhere, state: 'done', needs_main_thread: true });
     expect(model.pending).toBe(true);
     expect(asked().length).toBe(2);
     await answerVariant('python dynamic', 1, job({ id: 'job-2' }), 'go()');
@@ -222,7 +222,7 @@ describe('The switches of a SubjectModel', () => {
   it('asks again where the end of the job overtakes the answer', async () => {
     await flip({ dynamic: true });
     const elsewhere = job({ aside: true, state: 'running' });
-    announceJob({ ...elsewhere, state: 'done', again: true });
+    announceJob({ ...elsewhere, state: 'done', needs_main_thread: true });
     await answerVariant('python dynamic', 1, elsewhere);
     expect(asked().length).toBe(2);
     expect(model.pending).toBe(true);

@@ -38,13 +38,13 @@ describe('the doctor', () => {
   let unmount: () => void;
 
   async function open(
-    ask: (again: boolean) => Promise<CheckupResult>
+    request: (restart: boolean) => Promise<CheckupResult>
   ): Promise<void> {
     host = document.body.appendChild(document.createElement('div'));
     const root = createRoot(host);
     unmount = () => root.unmount();
     await act(async () => {
-      root.render(<CheckupBody ask={ask} trans={trans} />);
+      root.render(<CheckupBody request={request} trans={trans} />);
     });
   }
 
@@ -73,8 +73,8 @@ describe('the doctor', () => {
       answer([check()], ['Cache folders']),
       answer([check(), broken])
     ];
-    await open(async again => {
-      asked.push(again);
+    await open(async restart => {
+      asked.push(restart);
       return answers[Math.min(asked.length, answers.length) - 1];
     });
     expect(host.querySelector('[role=status]')?.textContent).toBe(

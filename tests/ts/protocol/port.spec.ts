@@ -64,7 +64,7 @@ describe('PortConnection', () => {
   function ask(): void {
     const asked = connection.request('get_checkup', {
       front_end: '',
-      again: false
+      restart: false
     });
     asked.catch(() => undefined);
   }

@@ -290,7 +290,7 @@ export function job(change: Partial<JobState> = {}): JobState {
     fraction: null,
     error: null,
     kind: 'build',
-    again: false,
+    needs_main_thread: false,
     aside: false,
     elapsed_s: 0,
     time_words: [[1, '{elapsed}']],

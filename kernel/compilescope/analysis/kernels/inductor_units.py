@@ -85,9 +85,9 @@ def gather(records: Sequence[Record]) -> list[Unit]:
         if name not in _ORDER:
             continue
         # For a GPU torch generates the C++ wrapper's graph twice: the second counts.
-        again = name in units[-1].records and name != BUFFERS if units else False
-        back = not units or _ORDER[name] < step or again
-        if back:
+        is_repeated = name in units[-1].records and name != BUFFERS if units else False
+        begins_unit = not units or _ORDER[name] < step or is_repeated
+        if begins_unit:
             units.append(Unit())
         step = _ORDER[name]
         units[-1].records[name] = record

@@ -51,7 +51,7 @@ class _Steps:
 
 def read_loads(
     records: Sequence[Record],
-    again: Sequence[Record],
+    later_records: Sequence[Record],
     compilations: Sequence[Compilation],
     begun_s: float,
     phases_s: float | None = None,
@@ -62,8 +62,8 @@ def read_loads(
     ----------
     records
         Of the first call.
-    again
-        Of a later one; empty where there was none.
+    later_records
+        Of a later call; empty if there was none.
     begun_s
         When the first call began, in seconds since the epoch.
     phases_s
@@ -75,10 +75,10 @@ def read_loads(
         In the order of their start. A kernel that several compilations share was compiled once,
         and is listed for each.
     """
-    first, later = _gathered(records), _gathered(again)
+    first, later = _gathered(records), _gathered(later_records)
     warm = {(later_steps.kernel, key): later_steps for key, later_steps in later.items()}
     launches = [run for later_steps in later.values() for run in later_steps.steps.get("run", ())]
-    again_s = min((run["start_s"] for run in launches), default=0.0)
+    later_start_s = min((run["start_s"] for run in launches), default=0.0)
     loads = []
     for key, steps in first.items():
         for compilation, kernel in _named(steps, compilations):
@@ -87,7 +87,7 @@ def read_loads(
             if load is not None:
                 load.spans = [
                     *_spans(steps, _DRAWN, begun_s if phases_s is None else phases_s),
-                    *_spans(other, {"run": "later_run"}, again_s),
+                    *_spans(other, {"run": "later_run"}, later_start_s),
                 ]
                 loads.append(load)
     return sorted(loads, key=lambda load: load.started_us)

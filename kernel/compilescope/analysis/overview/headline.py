@@ -120,11 +120,11 @@ def _recompiling(shown: list[VariantReport]) -> str:
         for variant in shown
         if variant.timing is not None and variant.requested.backend is not None
     ]
-    again = [variant for variant in compiled if always_recompiles(variant)]
-    if not again or len(again) == len(compiled):
+    recompiling = [variant for variant in compiled if always_recompiles(variant)]
+    if not recompiling or len(recompiling) == len(compiled):
         return ""
-    names = _names([with_article(title(variant)) for variant in again])
-    changed = always_recompiles(again[0])
+    names = _names([with_article(title(variant)) for variant in recompiling])
+    changed = always_recompiles(recompiling[0])
     return f"Every call of {names} recompiles: it changes {changed}, which a guard checks. "
 
 
@@ -157,15 +157,15 @@ def _verdict(
     targets: list[TargetResult],
 ) -> str:
     timed = [variant for variant in shown if variant.timing is not None]
-    again = [variant for variant in timed if always_recompiles(variant)]
+    recompiling = [variant for variant in timed if always_recompiles(variant)]
     compiled = [
         variant
         for variant in distinct(timed)
         if variant.requested.backend is not None and not always_recompiles(variant)
     ]
-    if again and not compiled:
-        changed = always_recompiles(again[0])
-        timing = again[0].timing
+    if recompiling and not compiled:
+        changed = always_recompiles(recompiling[0])
+        timing = recompiling[0].timing
         is_restored = timing is not None and timing.initial_state == "restored"
         return (
             f"Every call recompiles, up to torch's limit: it changes {changed}, which a guard "

@@ -218,13 +218,13 @@ def _counts(report: Report, now: VariantReport | None) -> list[Count]:
     if report.subject.kind in WITHOUT_CALL or (now is None and report.compilations):
         compilations = report.compilations
         breaks = [graph_break for variant in report.variants for graph_break in variant.breaks]
-        again, broken = event_counts.recompiles(compilations), event_counts.breaks(breaks)
+        recompiled, broken = event_counts.recompiles(compilations), event_counts.breaks(breaks)
         total_s = sum(compilation.duration_s or 0.0 for compilation in compilations) or None
         parts = name = ""
         timed = "compile time"
     elif now is not None:
         compilations, name = now.compilations, now.name
-        again = event_counts.variant_recompiles(report, now)
+        recompiled = event_counts.variant_recompiles(report, now)
         broken = event_counts.variant_breaks(report, now)
         total_s = now.compile_time.total_s if now.compile_time is not None else None
         parts = _largest(now)
@@ -237,7 +237,7 @@ def _counts(report: Report, now: VariantReport | None) -> list[Count]:
     graphs = sum(map(has_graph, compilations))
     kernels = kernel_counts(compilations)
     guards = sum(map(guard_count, compilations))
-    happened = [Count(number=graphs, text=count(graphs, "graph"), view="graph"), broken, again]
+    happened = [Count(number=graphs, text=count(graphs, "graph"), view="graph"), broken, recompiled]
     if not broken.number and now is not None and _ended_at_break(now):
         happened.remove(broken)
     if kernels.text:

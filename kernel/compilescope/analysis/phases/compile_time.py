@@ -68,8 +68,10 @@ def complete_times(variant: VariantReport) -> None:
     if cold is not None and not cold.kinds and any(item.phases for item in compilations):
         variant.compile_time = split(compilations, cold.total_s, cold=cold.cold)
     if warm is not None and not warm.kinds and any(item.warm_phases for item in compilations):
-        again = [Compilation(id=item.id, phases=item.warm_phases) for item in compilations]
-        variant.warm_compile_time = split(again, warm.total_s, cold=warm.cold)
+        warm_compilations = [
+            Compilation(id=item.id, phases=item.warm_phases) for item in compilations
+        ]
+        variant.warm_compile_time = split(warm_compilations, warm.total_s, cold=warm.cold)
 
 
 def add_self_times(phases: Sequence[Phase]) -> None:

@@ -42,7 +42,7 @@ class Counted(Protocol):
     warmed: int
     recorded: int
     replayed: int
-    again: int
+    re_recorded: int
     reasons: list[str]
     skips: list[Any]
 
@@ -121,7 +121,7 @@ def add_counts(graphs: CudaGraphs, counted: Counted, *, calls: int) -> None:
     if graphs.outcome in ("not asked", "no GPU"):
         return
     graphs.captured, graphs.replayed = counted.recorded, counted.replayed
-    graphs.re_recorded, graphs.calls = counted.again, calls
+    graphs.re_recorded, graphs.calls = counted.re_recorded, calls
     graphs.memory_bytes = counted.memory_bytes()
     reasons = {skip.reason for skip in graphs.skips}
     for counted_skip in counted.skips:
@@ -144,10 +144,10 @@ def add_counts(graphs: CudaGraphs, counted: Counted, *, calls: int) -> None:
     _conclude(graphs)
     if not counted.recorded and graphs.outcome == "captured":
         graphs.outcome, graphs.why = "unknown", "None was recorded, and torch gave no reason."
-    if counted.again:
-        graphs.why = (
-            f"{graphs.why} {counted.again} recorded again: {', '.join(counted.reasons)}.".strip()
-        )
+    if counted.re_recorded:
+        causes = ", ".join(counted.reasons)
+        explained = f"{graphs.why} {counted.re_recorded} recorded again: {causes}."
+        graphs.why = explained.strip()
     add_graph_words(graphs)
 
 

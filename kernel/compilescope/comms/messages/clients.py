@@ -41,7 +41,7 @@ class GetCheckup(Message):
 
     front_end: str = ""
     """The panel's version."""
-    again: bool = False
+    restart: bool = False
     """Whether to start a new checkup, unless one is running."""
 
 

@@ -25,7 +25,7 @@ class JobState(Message):
     aside: bool = False
     """Whether it runs outside the main thread. It stops by itself when it is canceled; an
     interrupt would hit the user's cell."""
-    again: bool = False
+    needs_main_thread: bool = False
     """Whether it has ended because its variant needs the main thread: request that again."""
     elapsed_s: float = 0.0
     """How long it had waited or run when this was sent."""
@@ -113,7 +113,7 @@ class GetReproducer(Message):
     """A graph's stage; empty if a kernel is wanted."""
     minify: bool = False
     """Whether to look for a smaller graph that fails in the same way."""
-    again: bool = False
+    restart: bool = False
     """Whether to start a new job if the last one has ended."""
 
 

@@ -20,7 +20,7 @@ class StartMeasure(Message):
     """All variants that can be built, if none is named."""
     seconds: float = 10.0
     """The approximate duration; canceling ends it earlier and keeps all samples."""
-    again: bool = False
+    restart: bool = False
     """Whether to start a new measurement even if the last one could continue."""
 
 

@@ -20,7 +20,7 @@ from ...report.measurements.deployment import DeployWay
 from ...report.problem import Problem
 from .deploy_progress import DeployProgress
 from .way_process import Phase
-from .way_worker import AGAIN, WayTask, run_way
+from .way_worker import HOW_TO_RETRY, WayTask, run_way
 
 
 def measure_on(
@@ -83,7 +83,7 @@ class _Pending:
         shown = ""
         try:
             monitor.step(f"waiting for {executors.A_WORKER}", variant=variant)
-            unfit = executors.unfit(self._chosen, lambda: monitor.cancelled, AGAIN)
+            unfit = executors.unfit(self._chosen, lambda: monitor.cancelled, HOW_TO_RETRY)
             if unfit is not None:
                 raise _refused(unfit)
             monitor.check()
@@ -110,7 +110,7 @@ class _Pending:
         try:
             self._tasks[self._chosen.executor.submit(run_way, attempted)] = task
         except Exception as error:
-            problem = executors.not_taken(error, "the study", AGAIN, self._chosen.name)
+            problem = executors.not_taken(error, "the study", HOW_TO_RETRY, self._chosen.name)
             raise _refused(problem) from error
 
     def _on_done(self, future: futures.Future[DeployWay]) -> None:
@@ -123,7 +123,7 @@ class _Pending:
             # `run_way` raises nothing of the way's: the worker died, or the connection to it.
             self._submit(task)
         else:
-            problem = executors.lost(error, AGAIN, self._chosen.name)
+            problem = executors.lost(error, HOW_TO_RETRY, self._chosen.name)
             if problem.what.startswith(BROKEN):
                 raise _refused(problem)
             self._finish(msgspec.structs.replace(task.way, problem=problem))

@@ -23,7 +23,7 @@ from ...report.problem import Problem
 from ..first_calls.first_process import run_first_call
 from .way_process import Phase, WayResult
 
-AGAIN = "run the study again with the ways that are missing: measured ways are kept"
+HOW_TO_RETRY = "run the study again with the ways that are missing: measured ways are kept"
 """What to do once an executor, or its machine, works."""
 
 
@@ -65,7 +65,7 @@ def run_way(task: WayTask) -> DeployWay:
             cancelled=folder.cancelled,
         )
     except OSError as error:
-        way.problem = not_started(error, AGAIN)
+        way.problem = not_started(error, HOW_TO_RETRY)
     return way
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Literal
 
@@ -16,9 +17,9 @@ from ...torch_api.dynamo.frames import (
     skipped_function,
     without_new_compilations,
 )
+from ...torch_api.inductor.wrappers import wrapper_launches
 from ...torch_api.inductor.wrappers.wrapper_launches import (
     LaunchCall,
-    again,
     is_python_wrapper,
     launches_of,
 )
@@ -111,8 +112,8 @@ class Calls:
         """The same calls without stand-ins, down to the kernels."""
         for name, timed in list(self.timed.items()):
             if name.startswith(REPEATED):
-                again = msgspec.structs.replace(timed, stubs="none")
-                self.timed[name + WITH_ALL_SUFFIX] = again
+                with_all = msgspec.structs.replace(timed, stubs="none")
+                self.timed[name + WITH_ALL_SUFFIX] = with_all
 
     def _whole(
         self,
@@ -164,7 +165,9 @@ class Calls:
                 launches = launches_of(real, list(inputs))
             self.launches[name] = len(launches)
             if launches:
-                self.timed[f"launches {name}"] = Timed(call=again(launches), grad=unit.grad)
+                self.timed[f"launches {name}"] = Timed(
+                    call=functools.partial(wrapper_launches.repeat, launches), grad=unit.grad
+                )
 
     def _frame(self, frame: Frame) -> None:
         codes = {DIRECT: frame.call.compiled_code, GUARDED: frame.code}

@@ -259,20 +259,22 @@ class LayerTimes:
 
     def _wrapper(self, unit: Unit) -> list[Layer]:
         """The wrapper, what it launches and, where they run on the host, the kernels."""
-        again = f"launches {unit.name}"
+        repeated_launches = f"launches {unit.name}"
         wrapper_terms: _Terms = {f"wrapper {unit.name}": 1.0, f"list {unit.name}": -1.0}
         costs = self._costs.get(unit.name, Costs())
-        if again in self._samples:
+        if repeated_launches in self._samples:
             count = self._launches[unit.name]
-            rest = {**wrapper_terms, again: -1.0}
+            rest = {**wrapper_terms, repeated_launches: -1.0}
             wrapper = self._part("wrapper", unit, rest, WRAPPER.format(less=LESS_LAUNCHES))
             if self._device:
                 how = LAUNCHES_GPU.format(count=count)
-                return [wrapper, self._part("launches", unit, {again: 1.0}, how)]
+                return [wrapper, self._part("launches", unit, {repeated_launches: 1.0}, how)]
             if costs.kernels is None:
                 how = KERNELS_AGAIN.format(count=count)
-                return [wrapper, self._part("kernels", unit, {again: 1.0}, how)]
-            launches = self._part("launches", unit, {again: 1.0}, LAUNCHES_CPU.format(count=count))
+                return [wrapper, self._part("kernels", unit, {repeated_launches: 1.0}, how)]
+            launches = self._part(
+                "launches", unit, {repeated_launches: 1.0}, LAUNCHES_CPU.format(count=count)
+            )
             return [wrapper, launches, self._inner_layer("kernels", unit, launches, costs.kernels)]
         kind: LayerKind = "launches" if self._device else "kernels"
         inside = costs.driver if self._device else costs.kernels

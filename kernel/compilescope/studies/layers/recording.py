@@ -235,9 +235,9 @@ def _add_aot(
         if unit.graph.direction != "backward" or compile_id not in backwards or forward is None:
             continue
         gradients, grad = backwards[compile_id]
-        again = BackwardCall(gradients, functools.partial(_context_of, forward))
-        if again.renew():
-            unit.aot, unit.aot_grad = again, grad
+        repeatable = BackwardCall(gradients, functools.partial(_context_of, forward))
+        if repeatable.renew():
+            unit.aot, unit.aot_grad = repeatable, grad
     restore()
 
 

@@ -78,13 +78,13 @@ def _checked(
     )
     if doubtful:
         # Logarithms of negative numbers or indices out of range: try small positive inputs.
-        again, positive, _ = _run(
+        rechecked, positive, _ = _run(
             graph, saved_inputs, folder / "positive", limits, until, step, positive=True
         )
         checks |= {
-            name: again[name]
+            name: rechecked[name]
             for name in doubtful & set(checks)
-            if _is_more_informative(again[name], checks[name])
+            if _is_more_informative(rechecked[name], checks[name])
         }
         results = results or positive
     return checks, results

@@ -90,7 +90,7 @@ class Counts:
     ----------
     warmed, recorded, replayed
         Runs of graphs or partitions: warm-up runs, recordings, replays.
-    again
+    re_recorded
         How many of the recordings replaced an existing graph that did not fit.
     reasons
         Torch's reasons why it did not fit.
@@ -99,7 +99,7 @@ class Counts:
     """
 
     def __init__(self) -> None:
-        self.warmed = self.recorded = self.replayed = self.again = 0
+        self.warmed = self.recorded = self.replayed = self.re_recorded = 0
         self.reasons: list[str] = []
         self.skips: list[CudaGraphSkip] = []
         self._managers: list[Any] = []
@@ -176,7 +176,7 @@ def _record(original: Any, self: Any, inputs: Any, function_id: Any) -> Any:
     _count(self, "recorded")
     known = self.roots if self.current_node is None else self.current_node.children
     if known.get(function_id):
-        _count(self, "again")
+        _count(self, "re_recorded")
     return original(self, inputs, function_id)
 
 

@@ -267,7 +267,7 @@ export class GraphCanvas {
       const later = this._later;
       this._later = null;
       if (this._settled && this._settled.width !== clientWidth) {
-        this._settled.again();
+        this._settled.settle();
       }
       later?.();
     }
@@ -279,8 +279,8 @@ export class GraphCanvas {
    * Records how the camera was placed: it is placed in the same way for another
    * width, until it is moved.
    */
-  private _settle(again: () => void): void {
-    this._settled = { width: this._width, again };
+  private _settle(settle: () => void): void {
+    this._settled = { width: this._width, settle };
   }
 
   private _moved(): void {
@@ -344,7 +344,7 @@ export class GraphCanvas {
   private _width = 0;
   private _height = 0;
   private _frame = 0;
-  private _settled: { width: number; again: () => void } | null = null;
+  private _settled: { width: number; settle: () => void } | null = null;
 
   /**
    * What is delayed until there is space to draw: a hidden view has none.

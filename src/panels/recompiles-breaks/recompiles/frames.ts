@@ -42,14 +42,14 @@ export function framesOf(
     frames.set(key, frame);
   }
   return [...frames].map(([key, ofFrame]) => {
-    const again = ofFrame.filter(isRecompile);
+    const recompiles = ofFrame.filter(isRecompile);
     return {
       key,
       where: ofFrame.find(compilation => compilation.frame)?.frame ?? null,
       compilations: ofFrame,
-      recompiles: again.length,
+      recompiles: recompiles.length,
       cost: durationOf(ofFrame),
-      recompileCost: durationOf(again)
+      recompileCost: durationOf(recompiles)
     };
   });
 }

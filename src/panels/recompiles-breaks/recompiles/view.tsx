@@ -57,11 +57,14 @@ export class RecompilesView extends ReportView<VariantReport> {
 
   protected present({ compilations, name }: VariantReport): JSX.Element {
     const allFrames = this._framesOf(compilations);
-    const again = allFrames.filter(({ recompiles }) => recompiles > 0);
-    const frames = this._isOnly && again.length > 0 ? again : allFrames;
+    const recompiled = allFrames.filter(({ recompiles }) => recompiles > 0);
+    const frames =
+      this._isOnly && recompiled.length > 0 ? recompiled : allFrames;
     const key = frameOf(this.model.compilation);
     const frame =
-      frames.find(candidate => candidate.key === key) ?? again[0] ?? frames[0];
+      frames.find(candidate => candidate.key === key) ??
+      recompiled[0] ??
+      frames[0];
     const shown = frame.compilations.some(
       compilation => compilation.id === this.model.compilation
     )
@@ -69,9 +72,9 @@ export class RecompilesView extends ReportView<VariantReport> {
       : '';
     return (
       <>
-        {this._summary(allFrames, again)}
-        {again.length === 0 && this._laterRecompiles()}
-        {again.length > 0 && (
+        {this._summary(allFrames, recompiled)}
+        {recompiled.length === 0 && this._laterRecompiles()}
+        {recompiled.length > 0 && (
           <>
             <Timeline
               variant={name}
@@ -99,10 +102,10 @@ export class RecompilesView extends ReportView<VariantReport> {
 
   private _summary(
     allFrames: readonly IFrame[],
-    again: readonly IFrame[]
+    recompiled: readonly IFrame[]
   ): JSX.Element {
     const { trans, model } = this;
-    const costs = again.flatMap(frame => frame.recompileCost ?? []);
+    const costs = recompiled.flatMap(frame => frame.recompileCost ?? []);
     const cost = costs.reduce((sum, value) => sum + value, 0);
     const { kind } = model.report?.subject ?? {};
     const { number = 0, text, why } = eventCountsOf(model).recompiles ?? {};
@@ -112,11 +115,11 @@ export class RecompilesView extends ReportView<VariantReport> {
     return (
       <div className="jp-Compilescope-controls">
         <p>
-          {again.length > 0 ? (
+          {recompiled.length > 0 ? (
             <>
               <strong>{text}</strong>
               {isElsewhere ? ', ' : ' '}
-              {trans._n('in one frame', 'in %1 frames', again.length)}
+              {trans._n('in one frame', 'in %1 frames', recompiled.length)}
               {costs.length > 0 &&
                 `, ${trans.__('%1 in total', formatSeconds(cost))}`}
               {isElsewhere && (
@@ -156,7 +159,7 @@ export class RecompilesView extends ReportView<VariantReport> {
             </>
           )}
         </p>
-        {again.length > 0 && again.length < allFrames.length && (
+        {recompiled.length > 0 && recompiled.length < allFrames.length && (
           <Check
             label={trans.__('Only frames that recompiled')}
             isOn={this._isOnly}
@@ -203,18 +206,18 @@ export class RecompilesView extends ReportView<VariantReport> {
 
   private _cards(frame: IFrame, shown: string): JSX.Element {
     const { trans } = this;
-    const again = frame.compilations.filter(
+    const recompiled = frame.compilations.filter(
       compilation => compilation.recompile
     );
-    const isWhole = again.length <= MAX_CARDS || this._isWhole;
+    const isWhole = recompiled.length <= MAX_CARDS || this._isWhole;
     const cards = isWhole
-      ? again
-      : again.filter(
+      ? recompiled
+      : recompiled.filter(
           (compilation, index) => index < MAX_CARDS || compilation.id === shown
         );
     return (
       <div className="jp-Compilescope-cards">
-        {again.length === 0 && (
+        {recompiled.length === 0 && (
           <p className="jp-Compilescope-muted">
             {trans.__(
               '%1 was compiled once.',
@@ -239,8 +242,8 @@ export class RecompilesView extends ReportView<VariantReport> {
           />
         ))}
         <ShowAll
-          shown={isWhole ? again.length : cards.length}
-          total={again.length}
+          shown={isWhole ? recompiled.length : cards.length}
+          total={recompiled.length}
           onClick={() => {
             this._isWhole = true;
             this.update();

@@ -176,7 +176,7 @@ def test_reasons_are_read(text: str, reason: str, setting: str) -> None:
 def test_what_was_counted_is_said() -> None:
     cuda_graphs = found_on_gpu()
     counts = Counts()
-    counts.recorded, counts.replayed, counts.again = 2, 2, 1
+    counts.recorded, counts.replayed, counts.re_recorded = 2, 2, 1
     counts.reasons = ["static input data pointer changed"]
     add_counts(cuda_graphs, counts, calls=4)
     assert (

@@ -52,9 +52,9 @@ def test_what_is_built_is_measured_beside_eager_and_gone_on_with() -> None:
         assert timing is not None
         assert len(timing.samples_us) == series_extents(inspection)[name][1]
     # One less is another measurement, and so is the same again when it is asked for.
-    for again, names in ((False, ["aot"]), (True, ["aot"])):
+    for restart, names in ((False, ["aot"]), (True, ["aot"])):
         last = inspection.measurement.id
-        measure(inspection, *names, again=again)
+        measure(inspection, *names, restart=restart)
         assert inspection.measurement.id != last
         assert list(series_extents(inspection)) == ["eager", "aot"]
 

@@ -98,7 +98,7 @@ def test_an_interrupt_keeps_samples_and_the_user_s_state() -> None:
 def test_a_cancelled_measurement_is_paused_and_gone_on_with() -> None:
     session, inspection = inspected()
     subject = inspection.report.subject.id
-    job = session.panel_jobs.measure(subject, ["quick"], seconds=60, again=False)
+    job = session.panel_jobs.measure(subject, ["quick"], seconds=60, restart=False)
     assert session.measurement(subject).state == "none", "it waits for the main thread"
     done: list[int] = []
 
@@ -117,7 +117,7 @@ def test_a_cancelled_measurement_is_paused_and_gone_on_with() -> None:
     assert paused.rounds <= done[0] + 1, "it ends at the next round"
     assert inspection.report.variant("quick").timing is not None
     rounds = paused.rounds
-    session.panel_jobs.measure(subject, [], seconds=0.1, again=False)
+    session.panel_jobs.measure(subject, [], seconds=0.1, restart=False)
     session.panel_jobs.run_pending()
     assert inspection.measurement.id == paused.id
     assert inspection.measurement.rounds > rounds
@@ -127,14 +127,14 @@ def test_a_cancelled_measurement_is_paused_and_gone_on_with() -> None:
 def test_of_two_that_are_asked_for_the_later_one_goes_on() -> None:
     session, inspection = inspected(variants=BOTH)
     subject = inspection.report.subject.id
-    first = session.panel_jobs.measure(subject, ["quick"], seconds=60, again=False)
-    assert session.panel_jobs.measure(subject, ["quick"], seconds=60, again=False) is first
+    first = session.panel_jobs.measure(subject, ["quick"], seconds=60, restart=False)
+    assert session.panel_jobs.measure(subject, ["quick"], seconds=60, restart=False) is first
     second: list[Any] = []
 
     def ask(kind: str, *_: Any) -> None:
         if kind == "measured" and inspection.measurement.rounds > 5 and not second:
             second.append(
-                session.panel_jobs.measure(subject, ["quick", "aot"], seconds=0.1, again=False)
+                session.panel_jobs.measure(subject, ["quick", "aot"], seconds=0.1, restart=False)
             )
 
     session.observe(ask)

@@ -23,7 +23,7 @@ def test_a_subject_that_is_forgotten_meanwhile_lets_go_of_everything() -> None:
     net, x = subjects.Net(), torch.randn(4, 8)
     session, inspection = inspected(net, (x,))
     subject = inspection.report.subject.id
-    job = session.panel_jobs.measure(subject, ["quick"], seconds=60, again=False)
+    job = session.panel_jobs.measure(subject, ["quick"], seconds=60, restart=False)
 
     def forget(kind: str, *_: Any) -> None:
         known = session.inspections.get(subject)

@@ -65,9 +65,9 @@ def test_a_killed_builder(monkeypatch: pytest.MonkeyPatch) -> None:
     # The next process finds the graph, packed as it was, and builds it.
     monkeypatch.undo()
     torch._dynamo.reset()
-    again = cs.tiered(subject)
-    again(X)
-    assert swapped(again)
+    second = cs.tiered(subject)
+    second(X)
+    assert swapped(second)
 
 
 def test_a_compiler_that_fails_in_the_builder(
@@ -106,20 +106,20 @@ def test_a_compiler_that_fails_in_the_builder(
     # A new process finds that out without building, until the compiler is another.
     torch._dynamo.reset()
     monkeypatch.setattr(tier_warning, "_warned", {})
-    again = cs.tiered(subject)
+    second = cs.tiered(subject)
     with pytest.warns(TierWarning, match="compiled before: x.cpp:1:2: error: no room"):
-        again(X)
+        second(X)
     assert builder().wait(0)
-    (graph,) = cs.tiers(again)
+    (graph,) = cs.tiers(second)
     assert (graph.tiers[1].state, graph.tiers[1].cached) == ("failed", True)
-    assert "failed before, not built again" in str(cs.tiers(again))
+    assert "failed before, not built again" in str(cs.tiers(second))
     other = [*tiered_graph.decided_by()[:-1], "g++ 15"]
     monkeypatch.setattr(tiered_graph, "decided_by", lambda: other)
     monkeypatch.setattr(runner, "run", start)
     torch._dynamo.reset()
-    again = cs.tiered(subject)
-    again(X)
-    assert swapped(again)
+    second = cs.tiered(subject)
+    second(X)
+    assert swapped(second)
 
 
 @pytest.mark.parametrize(
@@ -181,9 +181,9 @@ def test_an_error_in_the_builders_thread(monkeypatch: pytest.MonkeyPatch) -> Non
         with pytest.warns(TierWarning, match="Building it failed: TypeError: no such thing"):
             problem_of(compiled, X)
     torch._dynamo.reset()
-    again = cs.tiered(subject)
-    again(X)
-    assert swapped(again), "the next graph is built"
+    second = cs.tiered(subject)
+    second(X)
+    assert swapped(second), "the next graph is built"
 
 
 def test_a_thread_that_cannot_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -203,9 +203,9 @@ def test_a_thread_that_cannot_be_started(monkeypatch: pytest.MonkeyPatch) -> Non
             assert torch.equal(compiled(X), subject(X))
     problem_of(compiled)
     torch._dynamo.reset()
-    again = cs.tiered(subject)
-    again(X)
-    assert swapped(again)
+    second = cs.tiered(subject)
+    second(X)
+    assert swapped(second)
 
 
 def test_a_temporary_folder_that_is_full_as_a_graph_is_submitted(
@@ -276,9 +276,9 @@ def test_a_disk_that_is_full_when_it_is_built(
     assert torch.equal(compiled(X), expected)
     # The next process has space.
     torch._dynamo.reset()
-    again = cs.tiered(subject)
-    again(X)
-    assert swapped(again)
+    second = cs.tiered(subject)
+    second(X)
+    assert swapped(second)
 
 
 def test_a_graph_that_cannot_be_sent() -> None:

@@ -44,12 +44,12 @@ def test_what_torch_leaves_uninitialized_is_not_compared_in_the_next_process_eit
     monkeypatch.setattr(tiered_graph, "load", uninitialized)
     monkeypatch.setattr(compiling, "undefined_outputs", not_seen)
     torch._dynamo.reset()
-    again = cs.tiered(subject)
-    again(X)
+    second = cs.tiered(subject)
+    second(X)
     builder().wait()
-    again(X)
+    second(X)
     background.wait()
-    (graph,) = cs.tiers(again)
+    (graph,) = cs.tiers(second)
     assert (graph.serving, graph.tiers[1].problem) == ("cpp", None)
 
 
@@ -79,18 +79,18 @@ def test_a_wrong_result(own_caches: Path, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.undo()
     monkeypatch.setattr(tier_warning, "_warned", {})
     torch._dynamo.reset()
-    again = cs.tiered(subject)
+    second = cs.tiered(subject)
     with pytest.warns(TierWarning, match="gives another result.*compiled before.*off by 0.25"):
-        assert torch.equal(again(X), subject(X))
-    problem = problem_of(again)
+        assert torch.equal(second(X), subject(X))
+    problem = problem_of(second)
     # Whoever wants it built again deletes what the warning names.
     (file,) = own_caches.rglob("rejected.json")
     assert str(file) in problem.remedy
     file.unlink()
     torch._dynamo.reset()
-    again = cs.tiered(subject)
-    again(X)
-    assert swapped(again)
+    second = cs.tiered(subject)
+    second(X)
+    assert swapped(second)
 
 
 def test_what_fails_while_it_is_compared_is_tried_again_by_the_next_process(
@@ -110,9 +110,9 @@ def test_what_fails_while_it_is_compared_is_tried_again_by_the_next_process(
     problem_of(compiled)
     monkeypatch.undo()
     torch._dynamo.reset()
-    again = cs.tiered(subject)
-    again(X)
-    assert swapped(again)
+    second = cs.tiered(subject)
+    second(X)
+    assert swapped(second)
 
 
 def called_until_decided(compiled: Any) -> GraphTiers:
@@ -156,9 +156,9 @@ def test_a_slower_wrapper_is_not_used_by_the_next_process_either(
     assert graph.tiers[1].why in " ".join(str(graph).split())
 
     torch._dynamo.reset()
-    again = cs.tiered(subject)
-    assert torch.equal(again(X), subject(X))
-    (graph,) = cs.tiers(again)
+    second = cs.tiered(subject)
+    assert torch.equal(second(X), subject(X))
+    (graph,) = cs.tiers(second)
     assert (graph.serving, graph.tiers[1].state, graph.tiers[1].cached) == (
         "python",
         "unwanted",

@@ -48,10 +48,10 @@ def test_a_library_for_another_processor_is_built_anew(monkeypatch: pytest.Monke
     torch._dynamo.reset()
     with monkeypatch.context() as patch:
         patch.setattr(library, "_vector_instructions", list)
-        again = cs.tiered(subject)
-        again(X)
-        assert cs.tiers(again)[0].serving == "python"
-    assert swapped(again)
+        second = cs.tiered(subject)
+        second(X)
+        assert cs.tiers(second)[0].serving == "python"
+    assert swapped(second)
 
 
 def test_a_library_is_loaded_without_compiling_its_module(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -75,9 +75,9 @@ def test_a_library_is_loaded_without_compiling_its_module(monkeypatch: pytest.Mo
     # Another Python does not read what this one wrote.
     monkeypatch.setattr(importlib.util, "MAGIC_NUMBER", b"none")
     torch._dynamo.reset()
-    again = cs.tiered(subject)
-    again(X)
-    assert cs.tiers(again)[0].serving == "cpp"
+    second = cs.tiered(subject)
+    second(X)
+    assert cs.tiers(second)[0].serving == "cpp"
     assert len(compiled_here) == 1
 
 
@@ -89,10 +89,10 @@ def test_a_library_that_is_gone_is_built_anew_and_not_at_a_call(own_caches: Path
         file.unlink()
     torch._dynamo.reset()
     with caches.only(own_caches):  # as a new process: it has loaded none
-        again = cs.tiered(subject)
-        again(X)
-        assert cs.tiers(again)[0].serving == "python"
-        assert swapped(again)
+        second = cs.tiered(subject)
+        second(X)
+        assert cs.tiers(second)[0].serving == "python"
+        assert swapped(second)
 
 
 def test_a_wrapper_for_a_gpu_is_given_its_context_once_in_each_thread(

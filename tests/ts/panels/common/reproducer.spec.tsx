@@ -25,7 +25,7 @@ function result(
       fraction: null,
       error: null,
       kind: 'reproduce',
-      again: false,
+      needs_main_thread: false,
       aside: true,
       elapsed_s: 0,
       time_words: [],

@@ -122,7 +122,7 @@ describe('The Timings view', () => {
     expect(model.startMeasure).toHaveBeenCalledWith({
       variants: ['eager', 'cpp'],
       seconds: 30,
-      again: false
+      restart: false
     });
   });
 
@@ -144,7 +144,7 @@ describe('The Timings view', () => {
     page.click(page.button('Restart'));
     expect(
       model.startMeasure.mock.calls.map(
-        call => (call as { again: boolean }[])[0].again
+        call => (call as { restart: boolean }[])[0].restart
       )
     ).toEqual([false, true]);
     // Without one of them the kernel begins anew.
@@ -183,7 +183,7 @@ describe('The Timings view', () => {
     expect(model.startMeasure).toHaveBeenCalledWith({
       variants: ['eager', 'python', 'cpp', 'new'],
       seconds: 10,
-      again: false
+      restart: false
     });
   });
 

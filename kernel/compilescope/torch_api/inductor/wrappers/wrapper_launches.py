@@ -56,14 +56,10 @@ def launches_of(inner: Inner, inputs: list[Any]) -> list[LaunchCall]:
     return recorded
 
 
-def again(launches: list[LaunchCall]) -> Callable[[], None]:
-    """A function that repeats the launches, one after the other."""
-
-    def call() -> None:
-        for function, args, kwargs in launches:
-            function(*args, **kwargs)
-
-    return call
+def repeat(launches: list[LaunchCall]) -> None:
+    """Repeats the launches, one after the other."""
+    for function, args, kwargs in launches:
+        function(*args, **kwargs)
 
 
 def _namespace(inner: Inner) -> dict[str, Any]:
