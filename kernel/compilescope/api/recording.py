@@ -158,6 +158,6 @@ def what_if(call: Report | Callable[..., Any], /, *args: Any, **kwargs: Any) -> 
     'reuse'
     """
     from ..session.lazy import session
-    from ..session.what_if import ask_call
+    from ..session.what_if import what_if_call
 
-    return ask_call(session(), call, args, kwargs)
+    return what_if_call(session(), call, args, kwargs)

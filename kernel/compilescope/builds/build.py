@@ -80,7 +80,7 @@ class Built(msgspec.Struct, kw_only=True):
     """What compilescope could not analyze."""
     retained: set[str] = set()
     """The compilations whose backward was first called with ``retain_graph``."""
-    askable: EvaluableGuards | None = None
+    evaluable_guards: EvaluableGuards | None = None
     """The guards, with the values of their frames, which the caller has to drop."""
     begun_s: float = 0.0
     """When the first call began, in seconds since the epoch."""
@@ -168,7 +168,7 @@ def build(
             built.problem = failures.under_compile(error, backward=returned)
     ids = built.layers.ids = numbers(records)
     built.retained = {ids.get(compile_id, compile_id) for compile_id in retained}
-    built.askable = EvaluableGuards(guards=by_report_id(guards, ids), code_set=code_set)
+    built.evaluable_guards = EvaluableGuards(guards=by_report_id(guards, ids), code_set=code_set)
     records = renumber(records)
     built.load_records = [record for record in records if record.name == KERNEL_LOAD]
     built.phases_s = phases_begin_s(records)

@@ -55,7 +55,7 @@ def build_variants(
     snapshot: Snapshot,
     monitor: Monitor,
     rebuilds: WarmRebuilds,
-    keep: Callable[[str, EvaluableGuards], None] = lambda name, askable: None,
+    keep: Callable[[str, EvaluableGuards], None] = lambda name, evaluable_guards: None,
     agreement: RankAgreement = ALONE,
     precompiled: CompiledCalls = _NONE,
     between: Callable[[str], None] = lambda name: None,
@@ -150,9 +150,9 @@ def build_variants(
             if built.outcome is not None:
                 built.outcome = with_changes(built.outcome, snapshot)
             snapshot.restore()
-            if built.askable is not None:
-                add_guard_costs(built.compilations, built.askable.guards)
-                keep(name, built.askable)
+            if built.evaluable_guards is not None:
+                add_guard_costs(built.compilations, built.evaluable_guards.guards)
+                keep(name, built.evaluable_guards)
             report = _report(built, variant, builds, snapshot)
             if built.problem is not None:
                 monitor.check()

@@ -55,7 +55,7 @@ class Captured(msgspec.Struct, kw_only=True):
     """Why the capture ended early or is incomplete, if it is."""
     off: Problem | None = None
     """What kept torch from compiling, if something did."""
-    askable: EvaluableGuards | None = None
+    evaluable_guards: EvaluableGuards | None = None
     """The guards of what Dynamo compiled."""
     size_guards: dict[SettingsKey, dict[str, SizeGuards]] = {}
     """Inductor's settings → what the code generated with them adds to the guards on sizes, by the
@@ -71,12 +71,12 @@ class Captured(msgspec.Struct, kw_only=True):
     context: contextvars.Context
     """Inductor's settings are context variables: another thread must take them from here."""
 
-    def askable_of(self, variant: Variant) -> EvaluableGuards | None:
+    def evaluable_guards_of(self, variant: Variant) -> EvaluableGuards | None:
         """The guards of a variant of Inductor, with those that its code adds once generated."""
         added = self.size_guards.get(key_of_settings(settings_of(variant)))
-        if self.askable is None or not added:
-            return self.askable
-        return self.askable.with_sizes(added)
+        if self.evaluable_guards is None or not added:
+            return self.evaluable_guards
+        return self.evaluable_guards.with_sizes(added)
 
     def fault(self, error: Exception) -> None:
         """Records that a graph could not be kept, for a reason other than the subject."""
@@ -163,6 +163,6 @@ def capture(
             captured.problem = explain(error)
         captured.took_s = time.monotonic() - began
     ids = numbers(captured.records)
-    captured.askable = EvaluableGuards(guards=by_report_id(guards, ids), code_set=code_set)
-    captured.askable.drop_compiled()
+    captured.evaluable_guards = EvaluableGuards(guards=by_report_id(guards, ids), code_set=code_set)
+    captured.evaluable_guards.drop_compiled()
     return captured

@@ -13,8 +13,8 @@ from ..report import Struct
 from ..report.errors import CompilescopeError
 from ..report.subjects.watching import WatchState
 from ..report.tiers import current as current_tiers
-from ..session import what_if as questions
 from ..session.session import Session
+from ..session.what_if import count_fails, what_if_text
 from ..studies.context import StudyProcesses
 from ..torch_api.process.environment import environment
 from ..version import __version__
@@ -63,7 +63,7 @@ def get_report(session: Session, request: messages.GetReport) -> messages.Report
     if not isinstance(inspection, Inspection):
         return report_without_texts.report(inspection.report, revision)
     return report_without_texts.report(
-        inspection.report, revision, list(inspection.asked), inspection.sources.ready()
+        inspection.report, revision, list(inspection.requested), inspection.sources.ready()
     )
 
 
@@ -89,7 +89,7 @@ def get_compilation(
 ) -> messages.CompilationResult:
     """Parts of a compilation."""
     if "guards" in request.parts:
-        questions.count_fails(session, request.subject, request.compilation)
+        count_fails(session, request.subject, request.compilation)
     report = session.inspection(request.subject).report
     return messages.CompilationResult(
         revision=session.revisions.get(request.subject, 0),
@@ -115,7 +115,7 @@ def search(session: Session, request: messages.Search) -> messages.SearchResult:
 
 def what_if(session: Session, request: messages.WhatIf) -> messages.WhatIfResult:
     """Which guards would fail for other arguments."""
-    answer = questions.ask_text(
+    answer = what_if_text(
         session, request.subject, request.variant, request.arguments, request.compilation
     )
     return msgspec.convert(answer, messages.WhatIfResult, from_attributes=True)

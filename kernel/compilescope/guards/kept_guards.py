@@ -16,9 +16,9 @@ from ..torch_api.guards.size_guard_lines import SizeGuards
 class EvaluableGuards(msgspec.Struct, kw_only=True):
     """The guards that Dynamo made for a variant.
 
-    The functions ran copies of their code then, which guards know by identity: they run them
-    again while the guards are asked. What Dynamo compiled for the copies is dropped, so they are
-    light.
+    Guards compare code objects by identity, and the functions ran copies of their code when Dynamo
+    made the guards. So they run these copies while the guards are evaluated. What Dynamo compiled
+    for the copies is dropped, to free memory.
     """
 
     guards: dict[str, KeptGuards] = {}
@@ -27,7 +27,7 @@ class EvaluableGuards(msgspec.Struct, kw_only=True):
 
     @contextmanager
     def installed(self, code_copies: CodeCopies) -> Iterator[None]:
-        """The functions run the code that the guards were made for."""
+        """Has the functions run the code that the guards belong to."""
         with code_copies.guarded():
             code_copies.install(self.code_set)
             yield

@@ -16,10 +16,10 @@ from .evaluate_guards import evaluate_guards
 from .kept_guards import EvaluableGuards, by_report_id, report_ids
 
 
-def _lacking(variant: VariantReport) -> str:
-    """Which guards of a variant are not known yet, as its compilations say."""
-    lacking = (compilation.absent.get("added_guards") for compilation in variant.compilations)
-    return next(filter(None, lacking), "")
+def _unknown_guards(variant: VariantReport) -> str:
+    """Which guards of a variant are not known yet, in the words of its compilations."""
+    reasons = (compilation.absent.get("added_guards") for compilation in variant.compilations)
+    return next(filter(None, reasons), "")
 
 
 class VariantGuards:
@@ -29,8 +29,8 @@ class VariantGuards:
     ----------
     fn
         The subject, under every ``torch.compile``; ``name`` is what it is called.
-    code copies
-        Its functions, which run the code that the guards were made for while they are asked.
+    code_copies
+        Its functions. While guards are evaluated, they run the code that the guards belong to.
     """
 
     def __init__(self, fn: Callable[..., Any], name: str, code_copies: CodeCopies) -> None:
@@ -38,11 +38,11 @@ class VariantGuards:
         self._name = name
         self._code_copies = code_copies
         self._modes = SavedModes().now()
-        self._askable: dict[str, EvaluableGuards] = {}
+        self._evaluable_guards: dict[str, EvaluableGuards] = {}
 
-    def add(self, variant: str, askable: EvaluableGuards) -> None:
+    def add(self, variant: str, evaluable_guards: EvaluableGuards) -> None:
         """Adds a variant's guards in place of earlier ones."""
-        self._askable[variant] = askable
+        self._evaluable_guards[variant] = evaluable_guards
 
     def drop_compiled(self, but: Callable[[CodeSet], bool]) -> None:
         """Frees what Dynamo compiled for variants that are no longer called.
@@ -52,35 +52,37 @@ class VariantGuards:
         but
             Whether a set of code is still needed.
         """
-        for askable in list(self._askable.values()):
-            if not but(askable.code_set):
-                askable.drop_compiled()
+        for evaluable_guards in list(self._evaluable_guards.values()):
+            if not but(evaluable_guards.code_set):
+                evaluable_guards.drop_compiled()
 
     def has(self, variant: str) -> bool:
         """Whether a variant's guards are kept."""
-        return variant in self._askable
+        return variant in self._evaluable_guards
 
-    def ask(self, variant: VariantReport, args: Sequence[Any], kwargs: Mapping[str, Any]) -> WhatIf:
-        """What a call would meet; torch's modes count as when the subject was inspected.
+    def what_if(
+        self, variant: VariantReport, args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> WhatIf:
+        """Whether a call would reuse a compilation, in the modes of torch of the inspection.
 
-        Of what the user's own cell compiled, the compilations are asked that Dynamo still keeps.
+        For code that the user's own cell compiled, the compilations that Dynamo still keeps count.
 
         Raises
         ------
         CompilescopeError
             The variant has no guards here, or the call does not fit.
         """
-        askable = self._askable.get(variant.name)
+        evaluable_guards = self._evaluable_guards.get(variant.name)
         compilations = {compilation.id: compilation for compilation in variant.compilations}
         with in_force(self._modes):
-            if askable is not None:
-                with askable.installed(self._code_copies):
-                    guards = list(reversed(askable.guards.values()))
+            if evaluable_guards is not None:
+                with evaluable_guards.installed(self._code_copies):
+                    guards = list(reversed(evaluable_guards.guards.values()))
                     answer = evaluate_guards(
                         self._fn, self._name, args, kwargs, guards, compilations
                     )
                 if answer.verdict == "reuse":
-                    answer.why = " ".join(filter(None, [answer.why, _lacking(variant)]))
+                    answer.why = " ".join(filter(None, [answer.why, _unknown_guards(variant)]))
                 return answer
             codes = [function.__code__ for function in entry_functions(self._fn)]
             live = by_report_id(

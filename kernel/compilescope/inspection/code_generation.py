@@ -133,7 +133,7 @@ class CodeGeneration:
             self._for_kernel.add(key_of(variant))
         return report
 
-    def ask_elsewhere(
+    def what_if_elsewhere(
         self, subject: str, variant: VariantReport, args: Sequence[Any], kwargs: Mapping[str, Any]
     ) -> WhatIf | None:
         """Evaluates the guards of a variant that `generate_elsewhere` generated; None for others.
@@ -204,13 +204,17 @@ class CodeGeneration:
             return None
         return code_reports.captured_only(captured, name, variant)
 
-    def askable(self, variant: Variant) -> EvaluableGuards | None:
+    def evaluable_guards(self, variant: Variant) -> EvaluableGuards | None:
         """Returns the guards of a variant's capture, for checking other calls against them."""
         is_captured = runs_here(variant) and not self.is_aot_compiled(variant)
         captured = self._captures.find(variant) if is_captured else None
         if captured is None:
             return None
-        return captured.askable_of(variant) if generates(variant) else captured.askable
+        return (
+            captured.evaluable_guards_of(variant)
+            if generates(variant)
+            else captured.evaluable_guards
+        )
 
     def generate(
         self,

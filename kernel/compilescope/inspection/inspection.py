@@ -101,7 +101,7 @@ class Inspection:
         )
         self.results = Results(self.report)
         """Adds to the report."""
-        self.asked: Mapping[str, Variant] = {}
+        self.requested: Mapping[str, Variant] = {}
         """The variants that the inspection was requested for."""
         self.call_key: tuple[object, ...] | None = None
         """The result of `same_call.call_key`; None if no other call is compared with it."""
@@ -419,7 +419,7 @@ class Inspection:
         Parameters
         ----------
         variant
-            Whose guards are asked.
+            Whose guards are evaluated.
         text
             The arguments as typed in a call.
         namespace
@@ -432,9 +432,9 @@ class Inspection:
         """
         own_arguments = arguments.named(runs(self.fn), self.args, self.kwargs)
         args, kwargs = evaluate_arguments(text, {**own_arguments, **namespace})
-        return self.ask(variant, args, kwargs)
+        return self.what_if_call(variant, args, kwargs)
 
-    def ask(self, variant: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> WhatIf:
+    def what_if_call(self, variant: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> WhatIf:
         """As `what_if`, for objects; torch's modes count as they were at the inspection."""
         if self._generation.is_aot_compiled(self.report.variant(variant).requested):
             raise CompilescopeError(
@@ -442,15 +442,17 @@ class Inspection:
                 "What aot_compile returned raises an error if its guards fail.",
                 "Ask about another variant, or inspect it with that call's arguments.",
             )
-        asked = self.report.variant(variant)
+        variant_report = self.report.variant(variant)
         if not self._guards.has(variant):
-            answer = self._generation.ask_elsewhere(self.report.subject.name, asked, args, kwargs)
+            answer = self._generation.what_if_elsewhere(
+                self.report.subject.name, variant_report, args, kwargs
+            )
             if answer is not None:
                 return answer
-        return self._guards.ask(asked, args, kwargs)
+        return self._guards.what_if(variant_report, args, kwargs)
 
     def has_guards(self, variant: str) -> bool:
-        """Whether `ask` can answer for a variant."""
+        """Whether `what_if` can answer for a variant."""
         return self._guards.has(variant)
 
     def _is_callable(self, variant: VariantReport) -> bool:

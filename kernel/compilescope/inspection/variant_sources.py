@@ -149,6 +149,6 @@ class VariantSources:
         self._results.add_sources(self._generation.sources(built.name, variant), built)
 
     def _keep_guards(self, name: str, variant: Variant) -> None:
-        askable = self._generation.askable(variant)
-        if askable is not None:
-            self._guards.add(name, askable)
+        evaluable_guards = self._generation.evaluable_guards(variant)
+        if evaluable_guards is not None:
+            self._guards.add(name, evaluable_guards)

@@ -78,7 +78,7 @@ def requested_variants(
         present = [
             variant.requested for variant in inspection.report.variants if not is_record(variant)
         ]
-        requested_last = inspection.asked or names.parse(names.USUAL)
+        requested_last = inspection.requested or names.parse(names.USUAL)
         missing = {
             name: variant for name, variant in requested_last.items() if variant not in present
         }
@@ -127,7 +127,7 @@ def kind_of(job: Job, inspection: Inspection, *, is_first: bool) -> str:
     report = inspection.report
     stages = {variant.name: variant.stage for variant in report.variants}
     requested = {variant.name: variant.requested for variant in report.variants}
-    requested |= {**inspection.asked, **job.requested}
+    requested |= {**inspection.requested, **job.requested}
     variants = sorted(
         f"{names.name_of(requested[name])} {stages.get(name, 'new')}"
         for name in job.variants

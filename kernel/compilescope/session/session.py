@@ -118,7 +118,7 @@ class Session:
         work = Work(build=run, breakdown=run and breakdown)
         job = self.jobs.new(subject, list(requested), work)
         with self._calls.alone(job):
-            inspection.asked = requested
+            inspection.requested = requested
             if cell is not None:
                 self._subjects.adopt(inspection, requested)
             self._add_inspection(inspection, focus=True)

@@ -20,7 +20,9 @@ from .requests import inspection_of
 from .session import Session
 
 
-def ask_text(session: Session, subject: str, variant: str, text: str, compilation: str) -> WhatIf:
+def what_if_text(
+    session: Session, subject: str, variant: str, text: str, compilation: str
+) -> WhatIf:
     """Evaluates a variant's guards for arguments as typed in a call.
 
     Parameters
@@ -73,7 +75,7 @@ def count_fails(session: Session, subject: str, compilation: str) -> None:
             add_fails(compilations[compilation], live[compilation])
 
 
-def ask_call(
+def what_if_call(
     session: Session,
     what: Report | Callable[..., Any],
     args: Sequence[Any],
@@ -104,4 +106,4 @@ def ask_call(
             remedy="Inspect the call again.",
         )
     built = [variant for variant in variants if variant.stage == "built"]
-    return inspection.ask((built or variants)[0].name, args, kwargs)
+    return inspection.what_if_call((built or variants)[0].name, args, kwargs)

@@ -126,7 +126,7 @@ def _build(cell: SweepCell, call: Call, snapshot: Snapshot) -> Built:
     if built.outcome is not None:
         built.outcome = with_changes(built.outcome, snapshot)
     snapshot.restore()
-    built.askable = None  # it holds on to the values of frames
+    built.evaluable_guards = None  # it holds on to the values of frames
     cell.effective = [setting for setting in built.effective if setting.differs]
     if built.problem is None:
         cell.compile_time = split(built.compilations, built.first_call_s)

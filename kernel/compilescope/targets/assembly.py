@@ -51,7 +51,7 @@ def add_assembly(variant: VariantReport, pool: WorkerPool, monitor: Monitor) -> 
         return
     requested = [RequestedKernel(same[0].name, source) for source, same in by_source.items()]
     payload = msgspec.msgpack.encode(AssemblyRequest(requested))
-    answer = pool.ask(variant.target.name, "assembly", payload, monitor)
+    answer = pool.request(variant.target.name, "assembly", payload, monitor)
     assemblies = msgspec.msgpack.decode(answer, type=AssemblyReply)
     for same, assembled in zip(by_source.values(), assemblies.kernels, strict=True):
         for kernel in same:

@@ -1,6 +1,6 @@
 """Requests to a target's process and to an interpreter to check kernels, as msgpack.
 
-A question of kind ``graphs`` is a `GraphsRequest`, its answer a `GraphsReply`; of kind ``check`` a
+A request of kind ``graphs`` is a `GraphsRequest`, its answer a `GraphsReply`; of kind ``check`` a
 `CheckRequest`, its answer a `CheckReply`.
 """
 

@@ -30,7 +30,7 @@ _MAX_RESULTS = 8
 
 class _Result(NamedTuple):
     variant: str
-    """The name of the variant that was checked; if it asks again, it is checked again."""
+    """The name of the variant that was checked. Another request for it checks it once more."""
     missing: str
     """Why graphs are missing, where some are."""
     checks: CheckReply
@@ -114,12 +114,16 @@ def _check_by_interpreter(
     result = _results.get(key)
     if result is None or result.variant == variant.name:
         request = GraphsRequest(variant=packed, call=call)
-        answer = pool.ask(variant.target.name, "graphs", msgspec.msgpack.encode(request), monitor)
+        answer = pool.request(
+            variant.target.name, "graphs", msgspec.msgpack.encode(request), monitor
+        )
         graphs = msgspec.msgpack.decode(answer, type=GraphsReply)
         check = CheckRequest(graphs=graphs.graphs, call=call, limits=limits)
-        question = msgspec.msgpack.encode(check)
+        payload = msgspec.msgpack.encode(check)
         try:
-            answer = pool.ask(variant.target.name, "check", question, monitor, role="interpreter")
+            answer = pool.request(
+                variant.target.name, "check", payload, monitor, role="interpreter"
+            )
         except CompilescopeError as error:
             _mark_failed(variant, kernels, error.problem)
             return

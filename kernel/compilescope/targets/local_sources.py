@@ -166,7 +166,7 @@ def generate(
 
 
 def guards_are_elsewhere(name: str) -> CompilescopeError:
-    """The error for a question about guards that only another process had."""
+    """The error of a what-if whose guards that only another process had."""
     return CompilescopeError(
         f"The guards of {name!r} are not in the kernel.",
         "Its code was generated in another process, which has no objects of this one.",
@@ -239,7 +239,7 @@ def _known_run(sent: SentCall, known: tuple[Variant, Captured], variant: Variant
 
 def _ask(kind: str, request: msgspec.Struct, role: Role | None, monitor: Monitor) -> bytes:
     assert role is not None, "the call can be sent"
-    return shared_pool().ask("", kind, msgspec.msgpack.encode(request), monitor, role=role)
+    return shared_pool().request("", kind, msgspec.msgpack.encode(request), monitor, role=role)
 
 
 def _guards_of(compilation: Compilation) -> Compilation:

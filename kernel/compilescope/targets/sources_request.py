@@ -1,6 +1,6 @@
 """Requests to a target's process for code, and the answers, as msgpack.
 
-A question of kind ``sources`` is a `SourcesRequest`, its answer a `SourcesReply`; other kinds have
+A request of kind ``sources`` is a `SourcesRequest`, its answer a `SourcesReply`; other kinds have
 their own modules of structs.
 """
 

@@ -50,7 +50,7 @@ def generate(
         _warm_coming(pool, variants, name)
         request = SourcesRequest(name=name, variant=pickled(variant), call=call_packer.packed())
         payload = msgspec.msgpack.encode(request)
-        answer = pool.ask(variant.target or "", "sources", payload, monitor)
+        answer = pool.request(variant.target or "", "sources", payload, monitor)
     except CompilescopeError as error:
         return VariantReport(name=name, requested=variant, stage="failed", problems=[error.problem])
     generated = msgspec.msgpack.decode(answer, type=SourcesReply)

@@ -28,7 +28,7 @@ class Enter(msgspec.Struct, tag=True, kw_only=True):
     """Of this machine's GPU: the hash that the kernel writes into its Triton code."""
 
 
-class Question(msgspec.Struct, tag=True, kw_only=True):
+class Request(msgspec.Struct, tag=True, kw_only=True):
     """A request; the module ``answer_<kind>`` answers it."""
 
     kind: str
@@ -61,7 +61,7 @@ class Outdated(msgspec.Struct, tag=True, kw_only=True):
     """A module that the process has loaded has changed since: it must restart."""
 
 
-Message = Enter | Question | Step | Answer | Failed | Outdated
+Message = Enter | Request | Step | Answer | Failed | Outdated
 
 
 def write(stream: IO[bytes], message: Message) -> None:

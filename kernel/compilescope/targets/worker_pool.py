@@ -16,7 +16,7 @@ from ..report.devices import Device
 from ..report.errors import CompilescopeError
 from ..torch_api.process import caches
 from . import known_devices
-from .worker_messages import Question, Role
+from .worker_messages import Request, Role
 from .worker_process import ProcessEnded, Restart, WorkerProcess
 
 AT_MOST = 4
@@ -35,7 +35,7 @@ class WorkerPool:
         self._lock = threading.Lock()
         self._workers: OrderedDict[tuple[str, Role], WorkerProcess] = OrderedDict()
 
-    def ask(
+    def request(
         self,
         target: str,
         kind: str,
@@ -67,7 +67,7 @@ class WorkerPool:
         if role not in ("local", "local_run") and (reason := known_devices.unavailable()):
             raise CompilescopeError("Nothing can be generated for a target here.", reason)
         device = _emulated(target, role)
-        question = Question(
+        request = Request(
             kind=kind,
             payload=payload,
             folder=str(Path.cwd()),
@@ -84,7 +84,7 @@ class WorkerPool:
                 if not worker.has_answered:
                     monitor.step(f"starting a process to {worker.task}")
                 try:
-                    return worker.ask(question, monitor.step, lambda: monitor.cancelled)
+                    return worker.request(request, monitor.step, lambda: monitor.cancelled)
                 except Restart:
                     continue
                 except ProcessEnded:

@@ -25,7 +25,7 @@ from .worker_messages import (
     Failed,
     Message,
     Outdated,
-    Question,
+    Request,
     Role,
     Step,
     read,
@@ -33,7 +33,7 @@ from .worker_messages import (
 )
 
 _POLL_S = 0.1
-"""How often an asker looks whether it was canceled."""
+"""How often a waiting thread checks whether its request was canceled."""
 
 _UNSET_VARIABLES = (*runner.UNSET_VARIABLES, "TORCH_LOGS", "TRITON_INTERPRET")
 _HIDDEN = {"CUDA_VISIBLE_DEVICES": "", "HIP_VISIBLE_DEVICES": "", "ROCR_VISIBLE_DEVICES": ""}
@@ -124,18 +124,18 @@ class WorkerProcess:
             return float(psutil.Process(self._process.pid).memory_info().rss)
         return 0.0
 
-    def ask(
+    def request(
         self,
-        question: Question,
+        request: Request,
         stepped: Callable[[str], None],
         cancelled: Callable[[], bool],
     ) -> bytes:
-        """The answer to a question.
+        """The answer to a request.
 
         Raises
         ------
         CompilescopeError
-            There is none, and why. The process can be asked again, if it is alive.
+            There is none, and why. If the process is alive, it can take further requests.
         ProcessEnded
             The process ended meanwhile.
         Restart
@@ -143,7 +143,7 @@ class WorkerProcess:
         Cancelled
             It was canceled, and the process ended.
         """
-        self._send(question)
+        self._send(request)
         try:
             while True:
                 if cancelled():
@@ -166,7 +166,7 @@ class WorkerProcess:
         except (CompilescopeError, ProcessEnded):
             raise
         except BaseException:
-            # A late answer would be taken for that of the next question.
+            # A late answer would be taken for that of the next request.
             self.end()
             raise
         finally:

@@ -57,7 +57,7 @@ class BuiltVariants:
 
     def __init__(self, stored: Report) -> None:
         self.report = stored
-        self.asked: dict[str, cs.Variant] = {}
+        self.requested: dict[str, cs.Variant] = {}
         series = {
             "eager": Series(samples_us=[20.0, 21.0, 22.0], timing=timing(21.0, 3)),
             "cpp": Series(first=1, samples_us=[10.0, 10.5], timing=timing(10.25, 2, ratio=2.1)),

@@ -205,7 +205,7 @@ def test_while_a_cell_runs_the_kernel_is_busy(monkeypatch: pytest.MonkeyPatch) -
     def ask() -> None:
         try:
             asked.append(
-                what_if.ask_text(get_session(), report.subject.id, "python", "x", "").verdict
+                what_if.what_if_text(get_session(), report.subject.id, "python", "x", "").verdict
             )
         except cs.CompilescopeError as error:
             asked.append(error.problem.what)
@@ -257,7 +257,7 @@ def test_what_was_watched_is_asked_by_compilation() -> None:
 
     def ask(text: str, compilation: str) -> WhatIf:
         session, subject = get_session(), report.subject.id
-        return what_if.ask_text(session, subject, "as written", text, compilation)
+        return what_if.what_if_text(session, subject, "as written", text, compilation)
 
     names = {"X": X}
     vars(__import__("__main__")).update(names)

@@ -197,7 +197,7 @@ def test_the_same_call_in_a_cell_adds_to_its_report() -> None:
         "whole": ("built", False),
     }
     assert list(session.inspections) == [again.subject.id]
-    assert list(session.inspection(again.subject.id).asked) == ["whole"]
+    assert list(session.inspection(again.subject.id).requested) == ["whole"]
     other = in_cell(session, "b", args=(X[:2],), variants=whole)
     assert [variant.name for variant in other.variants] == ["whole"], "other sizes, another call"
     session.forget(again.subject.id)

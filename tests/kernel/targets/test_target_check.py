@@ -167,7 +167,7 @@ class Unable:
     def __init__(self) -> None:
         self.kinds: list[str] = []
 
-    def ask(self, target: str, kind: str, *rest: Any, **named: Any) -> bytes:
+    def request(self, target: str, kind: str, *rest: Any, **named: Any) -> bytes:
         self.kinds.append(kind)
         no_graph = GraphsReply(graphs=pickle.dumps([]), why="torch generates no Python wrapper")
         return msgspec.msgpack.encode(no_graph if kind == "graphs" else CheckReply(checks={}))
@@ -319,7 +319,9 @@ def lowered(fn: Callable[..., Any], args: Sequence[Any]) -> list[LoweredGraph]:
     call_packer = CallPacker(fn, args, {}, SavedModes().now())
     variant = cloudpickle.dumps(cs.Variant(target="h100"))
     graphs_asked = GraphsRequest(variant=variant, call=call_packer.packed())
-    answer = shared_pool().ask("h100", "graphs", msgspec.msgpack.encode(graphs_asked), Monitor())
+    answer = shared_pool().request(
+        "h100", "graphs", msgspec.msgpack.encode(graphs_asked), Monitor()
+    )
     decoded = msgspec.msgpack.decode(answer, type=GraphsReply)
     assert decoded.why == ""
     graphs: list[LoweredGraph] = pickle.loads(decoded.graphs)
@@ -329,7 +331,7 @@ def lowered(fn: Callable[..., Any], args: Sequence[Any]) -> list[LoweredGraph]:
 def ask_check(graphs: list[LoweredGraph]) -> dict[str, KernelCheck]:
     check_asked = CheckRequest(graphs=pickle.dumps(graphs), limits=PATIENT)
     payload = msgspec.msgpack.encode(check_asked)
-    answer = shared_pool().ask("h100", "check", payload, Monitor(), role="interpreter")
+    answer = shared_pool().request("h100", "check", payload, Monitor(), role="interpreter")
     return msgspec.msgpack.decode(answer, type=CheckReply).checks
 
 

@@ -40,7 +40,7 @@ def ask(
         variant=pickle.dumps(variant or Variant()),
         call=packed_call.pack(fn, args, {}, SavedModes().now()),
     )
-    answer = shared_pool().ask(target, "sources", msgspec.msgpack.encode(question), Monitor())
+    answer = shared_pool().request(target, "sources", msgspec.msgpack.encode(question), Monitor())
     return msgspec.msgpack.decode(answer, type=SourcesReply)
 
 

@@ -33,7 +33,7 @@ class _Pool:
         known_devices.find(target)
         self.warmed.append(target)
 
-    def ask(self, target: str, *rest: Any) -> bytes:
+    def request(self, target: str, *rest: Any) -> bytes:
         raise CompilescopeError(f"{target} was asked.")
 
 

@@ -32,10 +32,10 @@ def _evaluated(
     step: Callable[[str], None],
 ) -> bytes:
     fn, code_copies, captured = captured_call
-    askable = captured.askable_of(variant)
-    assert askable is not None, "a capture keeps its guards"
+    evaluable_guards = captured.evaluable_guards_of(variant)
+    assert evaluable_guards is not None, "a capture keeps its guards"
     guards = VariantGuards(fn, request.subject, code_copies)
-    guards.add("", askable)
+    guards.add("", evaluable_guards)
     _, args, kwargs = packed_call.unpack(request.arguments, world)
     report = VariantReport(name="", requested=variant, compilations=request.compilations)
-    return msgspec.msgpack.encode(LocalWhatIfReply(answer=guards.ask(report, args, kwargs)))
+    return msgspec.msgpack.encode(LocalWhatIfReply(answer=guards.what_if(report, args, kwargs)))

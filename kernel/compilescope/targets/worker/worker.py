@@ -19,7 +19,7 @@ from typing import IO, Any
 from ...processes.child import prefer_for_oom_kill
 from ...report.errors import CompilescopeError
 from ...report.problem import Problem, fault
-from ..worker_messages import Answer, Enter, Failed, Message, Outdated, Question, Step, read, write
+from ..worker_messages import Answer, Enter, Failed, Message, Outdated, Request, Step, read, write
 
 _LOOK_EVERY_S = 0.5
 
@@ -36,7 +36,7 @@ def main() -> None:
 
 
 class Worker:
-    """Answers one question after the other.
+    """Answers one request after the other.
 
     Parameters
     ----------
@@ -64,10 +64,10 @@ class Worker:
             sys.stderr.flush()
             os._exit(1)
         while True:
-            question = self._inbox.get()
-            assert isinstance(question, Question), "the messages after the first are questions"
+            request = self._inbox.get()
+            assert isinstance(request, Request), "each message after the first is a request"
             began = time.time()
-            answer = self._answered(question)
+            answer = self._answered(request)
             # Before the answer is sent: the user may change a file as soon as it arrives.
             self._clean.note_files(began)
             self._send(answer)
@@ -100,15 +100,15 @@ class Worker:
 
         self._clean = InitialState()
 
-    def _answered(self, question: Question) -> Message:
+    def _answered(self, request: Request) -> Message:
         if self._clean.is_outdated():
             return Outdated()
-        sys.path += [folder for folder in question.folders if folder not in sys.path]
+        sys.path += [folder for folder in request.folders if folder not in sys.path]
         with contextlib.suppress(OSError):
-            os.chdir(question.folder)
+            os.chdir(request.folder)
         try:
-            answer = importlib.import_module(f".answer_{question.kind}", __package__).answer
-            return Answer(payload=answer(self._world, question.payload, self._step))
+            answer = importlib.import_module(f".answer_{request.kind}", __package__).answer
+            return Answer(payload=answer(self._world, request.payload, self._step))
         except BaseException as error:  # noqa: BLE001 - the answer reports any error
             return Failed(problem=_explained(error))
 
