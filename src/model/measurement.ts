@@ -92,10 +92,10 @@ export class MeasurementKeeper {
   private async _load(ticket: number): Promise<void> {
     try {
       const known = this._current;
-      let answer = await this._options.ask(known?.rounds ?? 0);
+      let answer = await this._options.request(known?.rounds ?? 0);
       if (ticket === this._ticket && complete(known, answer) === null) {
         // It began anew meanwhile.
-        answer = await this._options.ask(0);
+        answer = await this._options.request(0);
       }
       if (ticket === this._ticket) {
         this._settle(answer);
@@ -153,7 +153,7 @@ export namespace MeasurementKeeper {
     /**
      * Gets the measurement with the samples from a round on.
      */
-    ask: (since: number) => Promise<Measurement>;
+    request: (since: number) => Promise<Measurement>;
     onChange: (measurement: Measurement | null) => void;
     onError: (error: unknown) => void;
   }

@@ -1,6 +1,5 @@
 import type { ILinked, ISelection } from '../interfaces/selection';
-import type { ISubjectModel } from '../interfaces/subject';
-import { Linker, NO_SELECTION } from './links/linker';
+import { type ILinkedModel, Linker, NO_SELECTION } from './links/linker';
 import type { ReportReader } from './reading/reader';
 
 /**
@@ -47,7 +46,7 @@ export namespace Selected {
    * What is selected from, and the callbacks.
    */
   export interface IOptions {
-    model: ISubjectModel;
+    model: ILinkedModel;
     reader: ReportReader;
     onSelection: (selection: ISelection) => void;
     onLinked: (linked: ILinked) => void;

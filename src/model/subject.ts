@@ -1,27 +1,18 @@
 import { Signal } from '@lumino/signaling';
 import type { EventOf, IConnection } from '../protocol/connection';
 import type {
-  AddVariantResult,
-  Graph,
   HelloResult,
   JobState,
   ReportSummary,
-  SubjectSummary,
-  Variant
+  SubjectSummary
 } from '../protocol/types';
-import type { ILinked, ISelection } from '../interfaces/selection';
 import type { IStatus } from '../interfaces/status';
-import type { ISides, ISubjectModel } from '../interfaces/subject';
+import type { ISubjectModel } from '../interfaces/subject';
 import { isActive } from './jobs';
 import { ReportLoader } from './reading/loader';
-import { RequestedVariants } from './requested';
-import { Selected } from './selected';
-import { Shown } from './shown';
 import { chooseSubject, KnownSubjects, missedSubject } from './subjects';
-import { Switches } from './switches';
-import { findVariant, isGeneratedAhead } from './variants';
 import { withGraph } from '../protocol/state';
-import { ModelWatching } from './watching';
+import { ModelReport } from './shownReport';
 
 /**
  * Loads the extension into the kernel without leaving a name there.
@@ -31,7 +22,7 @@ const LOAD = "get_ipython().run_line_magic('load_ext', 'compilescope')";
 /**
  * What one kernel has inspected, as every view of it sees it.
  */
-export class SubjectModel extends ModelWatching implements ISubjectModel {
+export class SubjectModel extends ModelReport implements ISubjectModel {
   /**
    * The kernel's connection; null while there is no kernel.
    *
@@ -59,7 +50,7 @@ export class SubjectModel extends ModelWatching implements ISubjectModel {
       void connection.open();
     } else {
       this.jobs.end();
-      this._setStatus({ kind: this._report ? 'dead' : 'none' });
+      this._setStatus({ kind: this.report ? 'dead' : 'none' });
     }
   }
 
@@ -97,60 +88,19 @@ export class SubjectModel extends ModelWatching implements ISubjectModel {
     if (id === this._known.offered) {
       this._known.offered = null;
     }
-    this._report = null;
+    this.clearReport();
     this.showAllGraphs();
     this._loader.stop();
     this.measurements.clear();
     this.sweeps.clear();
-    this._requestedVariants.forget();
+    this.requestedVariants.forget();
     this.setProblem(null);
     this.select({});
-    this._selected.linker.forget();
-    this._switches.reset();
+    this.selected.linker.forget();
+    this.switches.reset();
     this.subjectsChanged.emit();
     this.reportChanged.emit();
-    void this._loadReport();
-  }
-
-  get report(): ReportSummary | null {
-    return this._report;
-  }
-
-  get selectedVariants(): ISides {
-    return this._shown.sides;
-  }
-  set selectedVariants(sides: ISides) {
-    this._requestedVariants.forgetCell();
-    this._shown.sides = sides;
-  }
-
-  get variant(): string {
-    return this._shown.variant;
-  }
-  set variant(name: string) {
-    this._shown.variant = name;
-  }
-
-  get compilation(): string {
-    return this._shown.compilation;
-  }
-  set compilation(id: string) {
-    this._shown.compilation = id;
-  }
-
-  get hasAllGraphs(): boolean {
-    return this._shown.hasAllGraphs;
-  }
-  showAllGraphs(id?: string): void {
-    this._shown.showAllGraphs(id);
-  }
-
-  get selection(): ISelection {
-    return this._selected.selection;
-  }
-
-  get linked(): ILinked {
-    return this._selected.linked;
+    void this.loadReport();
   }
 
   get isLive(): boolean {
@@ -167,33 +117,12 @@ export class SubjectModel extends ModelWatching implements ISubjectModel {
     return this._known.isEarlier(id);
   }
 
-  get requested(): Variant {
-    return this._switches.requested;
-  }
-
-  get pending(): boolean {
-    return this._switches.pending;
-  }
-
   get isDisposed(): boolean {
     return this._isDisposed;
   }
 
-  select(selection: Partial<ISelection>): void {
-    this._selected.select(selection);
-  }
-
-  setRequested(change: Partial<Variant>): void {
-    this.setProblem(null);
-    this._switches.set(change);
-  }
-
-  showVariant(name: string): void {
-    this._requestedVariants.show(this._report, name);
-  }
-
   async resume(): Promise<void> {
-    const variant = this._requestedVariants.unfinishedOf(this.job?.id);
+    const variant = this.requestedVariants.unfinishedOf(this.job?.id);
     if (variant) {
       this.setRequested(variant);
     } else {
@@ -226,21 +155,12 @@ export class SubjectModel extends ModelWatching implements ISubjectModel {
     });
   }
 
-  getGraph(
-    variant: string,
-    compilation: string,
-    stage: string
-  ): Promise<Graph> {
-    this._selected.linker.graphLooked(variant, compilation, stage);
-    return this.reader.getGraph(variant, compilation, stage);
-  }
-
   dispose(): void {
     if (this._isDisposed) {
       return;
     }
     this._isDisposed = true;
-    this._switches.dispose();
+    this.switches.dispose();
     this._known.dispose();
     this._loader.stop();
     this._connection?.dispose();
@@ -283,9 +203,9 @@ export class SubjectModel extends ModelWatching implements ISubjectModel {
       ({ subject }) => subject.id === this._subject
     );
     // Not that of the list, which may be newer than the report that is shown.
-    if (now && now.revision !== this._report?.revision) {
+    if (now && now.revision !== this.report?.revision) {
       this.reader.invalidate(now.subject.id, null);
-      void this._loadReport();
+      void this.loadReport();
     }
     this.sweeps.catchUp();
   }
@@ -299,7 +219,7 @@ export class SubjectModel extends ModelWatching implements ISubjectModel {
       case 'report_changed':
         this.reader.invalidate(data.subject, data.variants);
         if (data.subject === this._subject) {
-          void this._loadReport(data.revision);
+          void this.loadReport(data.revision);
           if (this.pending) {
             this.reader.readWrapperAhead(this, data.variants, this.requested);
           }
@@ -340,7 +260,7 @@ export class SubjectModel extends ModelWatching implements ISubjectModel {
     this._known.update(subjects);
     if (focus !== null) {
       const asked = subjects.find(subject => subject.subject.id === focus);
-      this._requestedVariants.awaitCell(asked?.revision ?? 0);
+      this.requestedVariants.awaitCell(asked?.revision ?? 0);
     }
     this._choose(focus);
   }
@@ -362,7 +282,7 @@ export class SubjectModel extends ModelWatching implements ISubjectModel {
     }
   }
 
-  private async _loadReport(revision?: number): Promise<void> {
+  protected override async loadReport(revision?: number): Promise<void> {
     const id = this._subject;
     if (id !== null && (this._connection || this._known.answersOf(id))) {
       const { connection, subject } = this.source();
@@ -370,34 +290,17 @@ export class SubjectModel extends ModelWatching implements ISubjectModel {
     }
   }
 
-  private _setReport(report: ReportSummary): void {
-    const before = this._report;
-    this._report = report;
-    this._requestedVariants.take(report, before, () =>
-      this.reportChanged.emit()
-    );
-    void this._selected.linker.look();
+  protected override setReport(report: ReportSummary): void {
+    super.setReport(report);
     this._archive();
   }
 
   /**
-   * Have what is shown outlive the kernel.
+   * Keep the shown report for after the kernel's end.
    */
   private _archive(): void {
-    if (this._report && this._subject !== null && this.isLive) {
-      this._known.archive(this._subject, this._report.revision);
-    }
-  }
-
-  private async _onAnswer(answer: AddVariantResult): Promise<void> {
-    this._requestedVariants.awaitVariant(answer.name);
-    if (answer.job) {
-      const { connection } = this.need();
-      this.jobs.start(connection, answer.job, answer.code);
-    } else if (this._report && this._report.revision >= answer.revision) {
-      this._setReport(this._report);
-    } else {
-      await this._loadReport(answer.revision);
+    if (this.report && this._subject !== null && this.isLive) {
+      this._known.archive(this._subject, this.report.revision);
     }
   }
 
@@ -407,10 +310,10 @@ export class SubjectModel extends ModelWatching implements ISubjectModel {
   }
 
   protected jobEnded(job: JobState): void {
-    this._requestedVariants.jobEnded(job, this._report);
+    this.requestedVariants.jobEnded(job, this.report);
     if (job.subject === this._subject) {
-      void this._requestedVariants.endCell(
-        () => this._loadReport(),
+      void this.requestedVariants.endCell(
+        () => this.loadReport(),
         () => isActive(this.job)
       );
     }
@@ -423,7 +326,6 @@ export class SubjectModel extends ModelWatching implements ISubjectModel {
   private _connection: IConnection | null = null;
   private _status: IStatus = { kind: 'none' };
   private _subject: string | null = null;
-  private _report: ReportSummary | null = null;
 
   private _known = new KnownSubjects({
     fetch: async (subject, format) => {
@@ -436,63 +338,8 @@ export class SubjectModel extends ModelWatching implements ISubjectModel {
     }
   });
   private _isDisposed = false;
-  private _shown = new Shown({
-    onSides: sides => this.selectedVariantsChanged.emit(sides),
-    onVariant: variant => {
-      this._requestedVariants.followShown(this._report);
-      this.variantChanged.emit(variant);
-      void this._selected.linker.look();
-    },
-    onCompilation: id => {
-      this.compilationChanged.emit(id);
-      void this._selected.linker.look();
-    }
-  });
-  private _selected = new Selected({
-    model: this,
-    reader: this.reader,
-    onSelection: selection => this.selectionChanged.emit(selection),
-    onLinked: linked => this.linkedChanged.emit(linked)
-  });
   private _loader = new ReportLoader({
-    onReport: report => this._setReport(report),
+    onReport: report => this.setReport(report),
     onError: error => this.fail(error)
-  });
-  private _switches = new Switches({
-    isReady: variant =>
-      isGeneratedAhead(this._report, variant) ||
-      findVariant(this._report, variant) !== null,
-    ask: async variant => {
-      const { connection, subject } = this.need();
-      const known = findVariant(this._report, variant);
-      if (known && this._report) {
-        const { revision } = this._report;
-        return { name: known.name, revision, job: null, code: '' };
-      }
-      const answer = connection.request('add_variant', { subject, variant });
-      if (isGeneratedAhead(this._report, variant)) {
-        // Answered next, without another round trip: the report has the variant by then.
-        void this._loadReport();
-      }
-      return answer;
-    },
-    onAnswer: answer => this._onAnswer(answer),
-    onLeft: ({ job, code }) => {
-      // The code that the job waits for will not be executed.
-      if (job && code) {
-        this._connection
-          ?.request('cancel', { job: job.id })
-          .catch(() => undefined);
-      }
-    },
-    onError: error => {
-      this.fail(error);
-      this._requestedVariants.followShown(this._report);
-    },
-    onChange: () => this.requestedChanged.emit()
-  });
-  private _requestedVariants = new RequestedVariants({
-    shown: this._shown,
-    switches: this._switches
   });
 }

@@ -61,7 +61,7 @@ export class SweepKeeper {
    */
   clear(): void {
     this._ticket++;
-    this._asking = null;
+    this._loading = null;
     this._late = [];
     this._isWanted = false;
     this._set(null);
@@ -72,7 +72,7 @@ export class SweepKeeper {
    * request, which may be older.
    */
   take(update: Sweep): void {
-    if (this._asking) {
+    if (this._loading) {
       this._late.push(update);
       return;
     }
@@ -115,8 +115,8 @@ export class SweepKeeper {
    * Request the whole sweep. Calls during a request share it.
    */
   load(): Promise<void> {
-    this._asking ??= this._load(this._options.ask);
-    return this._asking;
+    this._loading ??= this._load(this._options.request);
+    return this._loading;
   }
 
   /**
@@ -125,23 +125,23 @@ export class SweepKeeper {
    * @param ask - Requests the sweep from the kernel; resolves with all its
    *   cells.
    */
-  async begin(ask: () => Promise<Sweep | null>): Promise<void> {
+  async begin(request: () => Promise<Sweep | null>): Promise<void> {
     const ticket = this._ticket;
-    await this._asking;
+    await this._loading;
     if (ticket !== this._ticket) {
       // Another subject is looked at meanwhile: this sweep is begun, and not shown.
-      await ask();
+      await request();
       return;
     }
-    this._asking = this._load(ask);
-    return this._asking;
+    this._loading = this._load(request);
+    return this._loading;
   }
 
-  private async _load(ask: () => Promise<Sweep | null>): Promise<void> {
+  private async _load(request: () => Promise<Sweep | null>): Promise<void> {
     const ticket = this._ticket;
     this._isWanted = true;
     try {
-      const whole = await ask();
+      const whole = await request();
       if (ticket === this._ticket) {
         this._settle(whole);
       }
@@ -155,7 +155,7 @@ export class SweepKeeper {
 
   private _settle(whole: Sweep | null): void {
     const late = this._late;
-    this._asking = null;
+    this._loading = null;
     this._late = [];
     this._set(
       late.reduce(
@@ -173,7 +173,7 @@ export class SweepKeeper {
   }
 
   private _current: Sweep | null = null;
-  private _asking: Promise<void> | null = null;
+  private _loading: Promise<void> | null = null;
 
   /**
    * What was pushed while a request was pending.
@@ -198,7 +198,7 @@ export namespace SweepKeeper {
     /**
      * Gets the sweep with all its cells; null where there is none.
      */
-    ask: () => Promise<Sweep | null>;
+    request: () => Promise<Sweep | null>;
     onChange: (sweep: Sweep | null) => void;
     onError: (error: unknown) => void;
   }

@@ -50,10 +50,10 @@ export class Switches {
     const pending: IPending = { job: null, timer: 0 };
     this._pending = pending;
     if (this._options.isReady(requested)) {
-      void this._ask(pending);
+      void this._request(pending);
     } else {
-      const ask = () => void this._ask(pending);
-      pending.timer = window.setTimeout(ask, DEBOUNCE);
+      const request = () => void this._request(pending);
+      pending.timer = window.setTimeout(request, DEBOUNCE);
     }
     this._options.onChange();
   }
@@ -68,7 +68,7 @@ export class Switches {
     const isOwn = this._pending?.job === id;
     if (isOwn && needs_main_thread) {
       this._pending = { job: null, timer: 0 };
-      void this._ask(this._pending);
+      void this._request(this._pending);
       return false;
     }
     if (isOwn) {
@@ -82,11 +82,11 @@ export class Switches {
     this._stop();
   }
 
-  private async _ask(pending: IPending): Promise<void> {
+  private async _request(pending: IPending): Promise<void> {
     const isStale = () => this._pending !== pending;
     const requested = this._requested;
     try {
-      const answer = await this._options.ask(requested);
+      const answer = await this._options.request(requested);
       if (isStale()) {
         this._leave(requested, answer);
         return;
@@ -142,7 +142,7 @@ export namespace Switches {
     /**
      * Requests a variant.
      */
-    ask: (variant: Variant) => Promise<AddVariantResult>;
+    request: (variant: Variant) => Promise<AddVariantResult>;
 
     /**
      * Called with the reply to the last request.

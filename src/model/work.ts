@@ -118,10 +118,13 @@ export abstract class ModelWork
   protected abstract jobEnded(job: JobState): void;
 
   private _start(
-    ask: (connection: IConnection, subject: string) => Promise<StartRunResult>
+    request: (
+      connection: IConnection,
+      subject: string
+    ) => Promise<StartRunResult>
   ): Promise<void> {
     return this.attempt(async (connection, subject) => {
-      const { job, code } = await ask(connection, subject);
+      const { job, code } = await request(connection, subject);
       this.jobs.start(connection, job, code);
     });
   }
@@ -133,7 +136,7 @@ export abstract class ModelWork
     onLost: () => void this.refresh()
   });
   protected readonly measurements = new MeasurementKeeper({
-    ask: since => {
+    request: since => {
       const { connection, subject } = this.need();
       return connection.request('get_measurement', { subject, since });
     },
@@ -141,7 +144,7 @@ export abstract class ModelWork
     onError: error => this.fail(error)
   });
   protected readonly sweeps = new SweepKeeper({
-    ask: async () => {
+    request: async () => {
       const { connection, subject } = this.need();
       return (await connection.request('get_sweep', { subject })).sweep;
     },

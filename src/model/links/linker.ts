@@ -134,6 +134,19 @@ export class Linker {
 }
 
 /**
+ * What links depend on.
+ */
+export type ILinkedModel = Pick<
+  ISubjectModel,
+  | 'report'
+  | 'selection'
+  | 'selectedVariants'
+  | 'variant'
+  | 'compilation'
+  | 'isDisposed'
+>;
+
+/**
  * The namespace for `Linker` statics.
  */
 export namespace Linker {
@@ -141,7 +154,7 @@ export namespace Linker {
    * What selections are resolved in, and the callback.
    */
   export interface IOptions {
-    model: ISubjectModel;
+    model: ILinkedModel;
 
     reader: ReportReader;
     onChange: (linked: ILinked) => void;
