@@ -84,4 +84,4 @@ def comparable(text: str) -> str:
     ("KINDS == ['1', '2']", '<function f at id>')
     """
     text = _ADDRESS.sub("id", _ADDED.sub(r"\1id", _ID.sub(r"\1id", text)))
-    return _SET.sub(lambda found: str(sorted(found[1].split(", "))), text)
+    return _SET.sub(lambda match: str(sorted(match[1].split(", "))), text)

@@ -153,7 +153,9 @@ def _changed(records: Sequence[Record]) -> tuple[list[str], dict[str, RecompileC
             earlier = memory.values.get(failure.compilation)
             if earlier is not None and now is not None:
                 failures = [failure, *other_changes(failure, earlier, now)]
-                changed.update(dict.fromkeys(_written(one.source or one.guard) for one in failures))
+                changed.update(
+                    dict.fromkeys(_written(each.source or each.guard) for each in failures)
+                )
     return list(changed), causes
 
 

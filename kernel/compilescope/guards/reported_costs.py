@@ -49,13 +49,13 @@ def add_guard_costs(
             share = budget_s / (len(measurable) - index)
             costs = measure_guards(guards, values, budget_s=share)
             budget_s -= min(costs.took_s, share)
-            _put(compilation, costs)
+            _add_costs(compilation, costs)
     finally:
         for guards in guards_by_id.values():
             guards.drop_values()
 
 
-def _put(compilation: Compilation, costs: GuardCosts) -> None:
+def _add_costs(compilation: Compilation, costs: GuardCosts) -> None:
     compilation.absent.pop("guard_costs", None)
     if costs.missing:
         compilation.absent["guard_costs"] = costs.missing

@@ -108,7 +108,7 @@ def fill(
             else:
                 reasons[graph.compilation, key] = why or missing[site]
     for last in (False, True):
-        _put(report, peaks, measurement, measured, reasons)
+        _add_times(report, peaks, measurement, measured, reasons)
         beaten = [] if last else _beaten(report, peaks)
         if not beaten:
             _mark_cached(report, peaks)
@@ -142,7 +142,7 @@ def _not_at_all(graph: Graph, calls: Sequence[Sequence[GraphRun]]) -> str:
     return NO_WORK if graph.on_gpu and not any(span.work for span in spans) else ""
 
 
-def _put(
+def _add_times(
     report: VariantReport,
     peaks: list[Peaks],
     measurement: BuildMeasurements,

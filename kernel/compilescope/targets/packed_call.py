@@ -201,9 +201,9 @@ def _load(library: str) -> None:
 
 def surroundings(data: bytes) -> Surroundings:
     """What is around a call that runs, which is not unpacked."""
-    found = msgspec.msgpack.decode(data, type=_Packed).surroundings
-    assert found is not None, "it was packed with them"
-    return found
+    result = msgspec.msgpack.decode(data, type=_Packed).surroundings
+    assert result is not None, "it was packed with them"
+    return result
 
 
 def put_in_force(data: bytes) -> _Packed:

@@ -109,7 +109,9 @@ def _fill(compilation: Compilation, artifact: WrapperLanguage, device: Device, t
             parts = launch.key.split(":")
             graph_nodes = nodes.get(parts[1], {}) if len(parts) > 1 else {}
             launch.estimated_us, launch.estimated_bound = None, ""
-            reason = _put(launch, kernel, groups.get(launch.key, ()), graph_nodes, device, tf32)
+            reason = _add_estimate(
+                launch, kernel, groups.get(launch.key, ()), graph_nodes, device, tf32
+            )
             if reason:
                 reasons.append(reason)
         kernel.absent.pop(_FIELD, None)
@@ -117,7 +119,7 @@ def _fill(compilation: Compilation, artifact: WrapperLanguage, device: Device, t
             kernel.absent[_FIELD] = reasons[0]
 
 
-def _put(
+def _add_estimate(
     launch: Launch,
     kernel: Kernel,
     names: Sequence[str],

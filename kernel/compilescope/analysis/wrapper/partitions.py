@@ -68,16 +68,16 @@ def _in_parts(code: Code, text: str, compile_id: str, skipped: str) -> Iterator[
     call = next((number for number, line in enumerate(lines) if _CALL.match(line)), None)
     if call is None:
         return
-    between: list[int] = []
+    outside_lines: list[int] = []
     prefix = "" if code.direction == "inference" else f"{code.direction}, "
     for number in range(call + 1, _end(lines, call)[1]):
         run = _RUN.search(lines[number])
         if run is None:
             if lines[number].strip() and not _PYTHON.match(lines[number]):
-                between.append(number)
+                outside_lines.append(number)
             continue
-        yield from _outside(lines, between, launches, compile_id, prefix)
-        between = []
+        yield from _outside(lines, outside_lines, launches, compile_id, prefix)
+        outside_lines = []
         name = f"partition_{run[1]}"
         if name in starts:
             first, last = bodies[name]
@@ -88,7 +88,7 @@ def _in_parts(code: Code, text: str, compile_id: str, skipped: str) -> Iterator[
                 kernels=sum(first < line <= last for line in launches),
                 why=skipped,
             )
-    yield from _outside(lines, between, launches, compile_id, prefix)
+    yield from _outside(lines, outside_lines, launches, compile_id, prefix)
 
 
 def _outside(

@@ -111,10 +111,10 @@ def _fill(
         return
     if len(work) == 1:
         node = fused.nodes[work[0]]
-        beside = {*node.inputs, *node.users}
+        neighbors = {*node.inputs, *node.users}
         computed = {
             neighbor
-            for neighbor in beside
+            for neighbor in neighbors
             if fused.nodes.get(neighbor) and _computes(fused.nodes[neighbor])
         }
         fusion.why = BETWEEN if computed and computed <= libraries else ALONE
