@@ -100,14 +100,19 @@ class CodeGeneration:
         is_inductors = runs_here(variant) and generates(variant)
         return is_inductors and key_of(variant) not in self._for_kernel
 
-    def packed_with_values(self, variant: Variant) -> SentCall | None:
-        """The call with its data, if `generate_elsewhere` may succeed with them, but not without.
+    def may_run_elsewhere(self, variant: Variant) -> bool:
+        """Whether `generate_elsewhere` may succeed for a variant with the call's data.
+
+        Ask if it does not succeed without them.
+        """
+        is_breaking = variant.fullgraph  # it fails at the first graph break
+        return not is_breaking and self._is_for_others(variant) and self._known_run() is not None
+
+    def packed_with_values(self) -> SentCall | None:
+        """The call with its data, which the caller closes; None if it cannot travel.
 
         Call it on the thread that calls the subject.
         """
-        is_breaking = variant.fullgraph  # it fails at the first graph break
-        if is_breaking or not self._is_for_others(variant) or self._known_run() is None:
-            return None
         return local_sources.packed_with_values(self._call_packer)
 
     def generate_elsewhere(
@@ -118,13 +123,15 @@ class CodeGeneration:
         Parameters
         ----------
         sent
-            What `packed_with_values` returned for the variant.
+            What `packed_with_values` returned, if the variant needs it.
 
         Raises
         ------
         Cancelled
             The monitor was canceled.
         """
+        if sent is not None and self.may_generate_elsewhere(variant):
+            sent = None
         known = self._traceable() if sent is None else self._known_run()
         if known is None:
             return None

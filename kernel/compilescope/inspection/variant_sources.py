@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from types import MappingProxyType
 
 from ..guards.variant_guards import VariantGuards
 from ..isolation.separate_context import in_separate_context
@@ -62,7 +61,7 @@ class VariantSources:
 
     def capture_for_sources(
         self, variants: Mapping[str, Variant], monitor: Monitor
-    ) -> dict[str, SentCall]:
+    ) -> SentCall | None:
         """Calls the subject as often as the sources of these variants need it.
 
         Dynamic sizes take Dynamo several times as long. So the usual variant is captured first if
@@ -70,20 +69,24 @@ class VariantSources:
 
         Returns
         -------
-        dict
-            For each variant that needs the call's data in the other process, the call with them.
+        SentCall or None
+            The call with its data, if variants need them in the other process; the caller closes
+            it.
         """
-        sent: dict[str, SentCall] = {}
+        running: dict[str, Variant] = {}
         for name, variant in variants.items():
             if variant.dynamic and not self.has_capture(Variant()):
                 self.capture({name: Variant()}, monitor)
             if self.has_capture(variant) or self.may_generate_elsewhere(variant):
                 continue
-            packed = self._generation.packed_with_values(variant)
-            if packed is not None:
-                sent[name] = packed
+            if self._generation.may_run_elsewhere(variant):
+                running[name] = variant
             else:
                 self.capture({name: variant}, monitor)
+        # Last, and once: nothing can fail while the copy of the data is there.
+        sent = self._generation.packed_with_values() if running else None
+        if sent is None:
+            self.capture(running, monitor)
         return sent
 
     def may_generate_elsewhere(self, variant: Variant) -> bool:
@@ -95,7 +98,7 @@ class VariantSources:
         self,
         variants: Mapping[str, Variant],
         monitor: Monitor,
-        sent: Mapping[str, SentCall] = MappingProxyType({}),
+        sent: SentCall | None = None,
     ) -> bool:
         """Generates the sources of variants without a capture in another process.
 
@@ -112,7 +115,7 @@ class VariantSources:
             False if one of them needs a capture, which calls the subject.
         """
         for name, variant in variants.items():
-            result = self._generation.generate_elsewhere(name, variant, monitor, sent.get(name))
+            result = self._generation.generate_elsewhere(name, variant, monitor, sent)
             if result is None:
                 return False
             self._results.put_generated(result, lambda: None)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
-from types import MappingProxyType
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import msgspec
 
@@ -80,7 +79,7 @@ def carry_out_aside(
     inspection: Inspection,
     requested: Mapping[str, Variant],
     monitor: Monitor,
-    sent: Mapping[str, SentCall] = MappingProxyType({}),
+    sent: SentCall | None = None,
 ) -> bool:
     """Does work that calls no user code, in any thread, even while a cell runs.
 
@@ -90,7 +89,7 @@ def carry_out_aside(
     Parameters
     ----------
     sent
-        What `prepare` returned, if it was called.
+        The call with its data, if `prepare` packed it.
 
     Returns
     -------
@@ -122,20 +121,26 @@ def carry_out_aside(
     return True
 
 
+class Prepared(NamedTuple):
+    """What `carry_out_aside` has from the thread that calls the subject."""
+
+    sent: SentCall | None = None
+    """The call with its data, if another process runs it; `carry_out_aside` does not close it."""
+
+
 def prepare(
     inspection: Inspection, requested: Mapping[str, Variant], monitor: Monitor
-) -> dict[str, SentCall] | None:
+) -> Prepared | None:
     """Calls the subject as often as `carry_out_aside` needs for the sources of these variants.
 
     Returns
     -------
-    dict or None
-        For each variant whose call runs in another process, the call with its data. None if a fault
-        of compilescope's own prevented it; the report notes the fault.
+    Prepared or None
+        None if a fault of compilescope's own prevented it; the report notes the fault.
     """
     try:
         with responsive(), in_force(inspection.modes):
-            return inspection.sources.capture_for_sources(requested, monitor)
+            return Prepared(inspection.sources.capture_for_sources(requested, monitor))
     except Cancelled:
         raise
     except Exception as error:  # noqa: BLE001 - what the report has by now is not lost

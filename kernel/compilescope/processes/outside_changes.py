@@ -13,7 +13,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-_WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+"""Flags with which a file is opened to be changed."""
 
 _SOURCES = {"/dev/null", "/dev/zero", "/dev/random", "/dev/urandom"}
 """Devices from which anyone may read without taking something from someone else."""
@@ -29,27 +30,20 @@ _FORBIDDEN = {
 _FORBIDDEN_KINDS = {"ftplib", "http", "imaplib", "poplib", "shutil", "smtplib", "socket", "urllib"}
 _HARMLESS = {"socket.gethostname"}
 
+_NO_DESCRIPTOR = -1
 
-def watch(found: Callable[[str], None]) -> Callable[[], None]:
+
+def watch(found: Callable[[str], None]) -> None:
     """Calls a function with the event, in the thread that is about to change something.
 
-    Returns
-    -------
-    callable
-        Ends the watch: a hook cannot be removed.
+    It does so until the process ends: a hook cannot be removed.
     """
-    active = True
 
     def hook(event: str, arguments: tuple[Any, ...]) -> None:
-        if active and changes(event, arguments):
+        if changes(event, arguments):
             found(event)
 
-    def end() -> None:
-        nonlocal active
-        active = False
-
     sys.addaudithook(hook)
-    return end
 
 
 def changes(event: str, arguments: tuple[Any, ...]) -> bool:
@@ -63,14 +57,16 @@ def changes(event: str, arguments: tuple[Any, ...]) -> bool:
     if event == "open":
         return _opens_for_change(*arguments)
     if event == "os.mkdir":
-        return not os.path.isdir(arguments[0])  # noqa: PTH112 - it may be bytes
+        folder, _, descriptor = arguments
+        # A path below a descriptor is another one than it looks.
+        return descriptor != _NO_DESCRIPTOR or not os.path.isdir(folder)  # noqa: PTH112 - or bytes
     if event in _FORBIDDEN:
         return True
     return event.partition(".")[0] in _FORBIDDEN_KINDS and event not in _HARMLESS
 
 
 def _opens_for_change(file: Any, mode: Any, flags: int) -> bool:
-    if flags & _WRITING or (isinstance(mode, str) and not {"w", "a", "x", "+"}.isdisjoint(mode)):
+    if flags & WRITING or (isinstance(mode, str) and not {"w", "a", "x", "+"}.isdisjoint(mode)):
         return True
     if isinstance(file, int):
         return False

@@ -6,13 +6,12 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
-from types import MappingProxyType
 
 from ..inspection import variants as names
 from ..inspection.inspection import Inspection
 from ..inspection.report_updates import find
 from ..jobs.jobs import Job, Jobs
-from ..jobs.runner import Work, carry_out_aside, is_aside, prepare
+from ..jobs.runner import Prepared, Work, carry_out_aside, is_aside, prepare
 from ..report.measurements.study_choice import StudyChoice
 from ..report.variant import Variant
 from ..studies.context import HERE, StudyProcesses
@@ -20,7 +19,6 @@ from ..studies.options import Selected
 from ..studies.run import check_processes, check_studies
 from ..studies.table import options_of
 from ..targets import target_variants
-from ..targets.whole_call import SentCall
 from .queued_work import check_options, check_seconds, requested_variants
 from .subject_calls import SubjectCalls
 from .subjects import Subjects
@@ -198,7 +196,7 @@ class PanelJobs:
         job: Job,
         inspection: Inspection,
         requested: Mapping[str, Variant],
-        sent: Mapping[str, SentCall] = MappingProxyType({}),
+        prepared: Prepared = Prepared(),  # noqa: B008 - it cannot be changed
     ) -> None:
         """Runs a job in a separate thread."""
 
@@ -209,10 +207,10 @@ class PanelJobs:
                 self._jobs.running(job) as monitor,
                 ExitStack() as end,
             ):
-                for call in sent.values():
-                    end.callback(call.values.close)
+                if prepared.sent is not None:
+                    end.callback(prepared.sent.close)
                 job.needs_main_thread = not carry_out_aside(
-                    job.work, inspection, requested, monitor, sent
+                    job.work, inspection, requested, monitor, prepared.sent
                 )
 
         threading.Thread(target=do, name=f"compilescope-{job.id}", daemon=True).start()
@@ -232,19 +230,23 @@ class PanelJobs:
             known |= job.requested
             # The cell may have run again in the meantime, with other variants.
             requested = {name: known[name] for name in job.variants if name in known}
-            sent: Mapping[str, SentCall] | None = None
+            prepared = None
             try:
                 with self._calls.alone(job), self._jobs.running(job) as monitor:
                     if not job.may_leave:
                         self._calls.run(inspection, requested, job.work, monitor)
                     else:
-                        sent = prepare(inspection, requested, monitor)
-                        if sent is not None:
+                        prepared = prepare(inspection, requested, monitor)
+                        if prepared is not None:
                             self._jobs.leave(job)
             except KeyboardInterrupt:
-                continue  # the job's state shows it; the panel requested it
+                pass  # the job's state shows it; the panel requested it
+            if prepared is None:
+                continue
             if job in self._jobs.aside:
-                self._start_aside(job, inspection, requested, sent or {})
+                self._start_aside(job, inspection, requested, prepared)
+            elif prepared.sent is not None:
+                prepared.sent.close()
 
 
 def _needs_main_thread(inspection: Inspection, variant: Variant, *, is_main: bool) -> bool:

@@ -174,7 +174,7 @@ class _Reading:
             if tensors.is_wrapper(tensor) or tensor.layout != torch.strided:
                 return "a tensor of others"
             shown = f"{tuple(tensor.shape)} {tensor.dtype} {tensor.device} {tensor.requires_grad}"
-            if tensor.is_meta or self._is_sent(tensor):
+            if tensor.is_meta or not tensor.numel() or self._is_sent(tensor):
                 return shown
             self._limits.add(tensor.numel() * tensor.element_size())
             digest = hashlib.sha256()

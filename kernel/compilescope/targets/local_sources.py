@@ -1,21 +1,24 @@
 """Generates code for this machine in another process, while the kernel stays free.
 
-A call that is one graph is sent without the data of its tensors, so it cannot run there: Dynamo
-only traces it. One with graph breaks is sent with them and runs there, under a watch that ends it
-before it changes anything outside of its process. The other process first captures a variant that
-the kernel has captured too. If its graphs, guards and settings are not the same, text by text, the
-objects there are not those of the kernel (a module was changed since it was imported, for example),
-and nothing that it generates is used.
+A call that is one graph is sent without the data of its tensors (of numbers alone, the values), so
+it cannot run there: Dynamo only traces it. One with graph breaks is sent with them and runs there,
+under a watch that ends it before it changes anything outside of its process. The other process
+first captures a variant that the kernel has captured too. If its graphs, guards and settings are
+not the same, text by text, the objects there are not those of the kernel (a module was changed
+since it was imported, for example), and nothing that it generates is used.
 
 The garbage collector is off meanwhile: a search of all objects takes up to 0.6 s, in which cells
 wait.
 
 A call on the GPU goes to a process that does not see the GPU and emulates it, so it takes no memory
 there. What torch would have to run or time on the GPU is left to the kernel.
+
+Why a call that could run in another process stays in the kernel is logged, for debugging.
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -30,6 +33,7 @@ from ..processes.system_calls import can_forbid_changes
 from ..progress.progress import Monitor
 from ..report import Compilation, VariantReport
 from ..report.errors import CompilescopeError
+from ..report.problem import in_short
 from ..report.variant import Variant
 from ..report.what_if import WhatIf
 from ..torch_api.dynamo import compile_variant
@@ -51,6 +55,8 @@ from .worker_pool import shared_pool
 _LIMIT, _LEAST_LIMIT_S = 10.0, 60.0
 """A call may take this many times as long there as in the kernel, and this much longer."""
 
+_log = logging.getLogger(__name__)
+
 _PLAIN = (bool, int, float, complex, str, type(None), torch.dtype, torch.device)
 
 
@@ -58,7 +64,7 @@ def is_traceable(captured: Captured) -> bool:
     """Whether a call with this capture can be traced without running.
 
     It is one graph, on the CPU or the first GPU. Code beside the graph would run in the other
-    process, on tensors without data.
+    process, on tensors whose memory was never written.
     """
     return (
         captured.problem is None
@@ -71,13 +77,26 @@ def is_traceable(captured: Captured) -> bool:
 
 def is_runnable(captured: Captured) -> bool:
     """Whether a call with this capture can run in another process: on the CPU, with its data."""
-    return (
-        captured.problem is None
-        and captured.off is None
-        and bool(captured.graphs)
-        and all(graph.is_on_cpu and graph.devices <= {"cpu"} for graph in captured.graphs)
-        and _can_run()
-    )
+    why = _why_not_runnable(captured)
+    if why:
+        _log_kept(why)
+    return not why
+
+
+def _why_not_runnable(captured: Captured) -> str:
+    if captured.problem is not None or captured.off is not None:
+        return "it is not captured without a problem"
+    if not captured.graphs:
+        return "it has no graph"
+    if any(not graph.is_on_cpu or graph.devices - {"cpu"} for graph in captured.graphs):
+        return "it is not on the CPU alone"
+    if not _can_run():
+        return "the system does not forbid changes here, or there is an accelerator"
+    return ""
+
+
+def _log_kept(why: object) -> None:
+    _log.debug("The call stays in the kernel: %s", why)
 
 
 def _can_run() -> bool:
@@ -96,7 +115,8 @@ def packed_with_values(call_packer: CallPacker) -> SentCall | None:
     try:
         with gc_disabled(), quiet():
             return call_packer.packed_with_values()
-    except Exception:  # noqa: BLE001 - whatever it is, the kernel can capture the call
+    except Exception as error:  # noqa: BLE001 - whatever it is, the kernel can capture the call
+        _log_kept(in_short(error))
         return None
 
 
@@ -154,15 +174,18 @@ def generate(
             known_call, role = _known_run(sent, known, variant), "local_run"
         request = LocalSourcesRequest(known=known_call, name=name)
         answer = _ask("local_sources", request, role, monitor)
-    except CompilescopeError:
+    except CompilescopeError as error:
         # Something cannot be pickled, or the process has ended. The kernel generates the code then,
         # and reports the call's own problems.
+        _log_kept(in_short(error))
         return None
     with gc_disabled():
-        report = msgspec.msgpack.decode(answer, type=LocalSourcesReply).report
-    if report is not None:
-        report.requested = variant
-    return report
+        reply = msgspec.msgpack.decode(answer, type=LocalSourcesReply)
+    if reply.report is None:
+        _log_kept(reply.why)
+    else:
+        reply.report.requested = variant
+    return reply.report
 
 
 def guards_are_elsewhere(name: str) -> CompilescopeError:
@@ -228,6 +251,11 @@ def _known_call(
 
 def _known_run(sent: SentCall, known: tuple[Variant, Captured], variant: Variant) -> KnownCall:
     reference, captured = known
+    if not all(_is_plain(each.options) for each in (reference, variant)):
+        raise CompilescopeError(
+            "The variant's options cannot be sent to a process that runs the call.",
+            "Pickling an object may run code of the user's.",
+        )
     with gc_disabled():
         return KnownCall(
             call=sent.call,

@@ -19,7 +19,7 @@ class KnownCall(msgspec.Struct, kw_only=True):
     fingerprint: str
     """Of the kernel's capture: see `builds.capture_fingerprint`."""
     limit_s: float = 0.0
-    """How long a capture may take where the call runs."""
+    """How long each step may take where the call runs."""
 
 
 class LocalSourcesRequest(msgspec.Struct, kw_only=True):
@@ -35,6 +35,8 @@ class LocalSourcesReply(msgspec.Struct, kw_only=True):
 
     report: VariantReport | None = None
     """Without the requested variant, which the kernel has."""
+    why: str = ""
+    """Why the kernel has to generate it."""
 
 
 class LocalWhatIfRequest(msgspec.Struct, kw_only=True):

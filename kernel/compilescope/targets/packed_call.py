@@ -1,8 +1,9 @@
 """Packs a call for a target's process, without its weights, or for one that runs it, with them.
 
 Functions are pickled as in `subject.pickled_subject`. A tensor is sent as a description (shape,
-strides, type, storage and offset), which becomes a tensor without data on the target's device:
-tied weights stay tied, views stay views. If the call is to run, its values are sent beside it.
+strides, type, storage and offset; of a number on the CPU, its value), which becomes a tensor on the
+target's device: tied weights stay tied, views stay views. Its memory is not sent. If the call is to
+run, the values of its tensors are sent beside it.
 """
 
 from __future__ import annotations
@@ -69,7 +70,7 @@ def pack(
     modes: Sequence[Any],
     whole: WholeCall | None = None,
 ) -> bytes:
-    """A call, with torch's modes and settings, and without any tensor's data.
+    """A call, with torch's modes and settings, and with descriptions of its tensors.
 
     With ``whole``, it calls nothing of the user's; otherwise only what pickle calls, such as
     ``__getstate__``. Settings are those of this context.
@@ -137,14 +138,14 @@ def unpack_whole(data: bytes, world: Any) -> Call | None:
 
 
 def unpack(data: bytes, world: Any, values: ReceivedValues | None = None) -> Call:
-    """The call, its tensors on the target's device and without data.
+    """The call, its tensors on the target's device.
 
     torch's modes and settings are those that it came with, until `leave_modes`.
 
     Parameters
     ----------
     values
-        The data of its tensors, if they have some.
+        The data of its tensors, if they were sent; their memory is not written otherwise.
 
     Raises
     ------

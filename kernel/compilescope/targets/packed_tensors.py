@@ -1,4 +1,4 @@
-"""Descriptions of tensors, and tensors without data that are created from them."""
+"""Descriptions of tensors, and tensors that are created from them: with their data, if sent."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def _described(tensor: torch.Tensor) -> PlainTensor | View | SubclassTensor:
     if tensor.layout != torch.strided or tensor.is_quantized:
         raise _refused(tensor, f"Its layout is {tensor.layout}, not a plain one.")
     if type(tensor) not in (torch.Tensor, torch.nn.Parameter) and not tensors.is_fake(tensor):
-        raise _refused(tensor, "Without its data it would lose its class.")
+        raise _refused(tensor, "A description of it does not keep its class.")
     size, stride, offset = (
         tuple(tensor.size()),
         tuple(tensor.stride()),
@@ -156,7 +156,7 @@ class Rebuilding:
         return self._world.device(name, moves=self._moves)
 
     def tensor(self, described: PlainTensor | View | SubclassTensor) -> torch.Tensor:
-        """A tensor without data."""
+        """The tensor that is described."""
         if isinstance(described, PlainTensor):
             return self._rebuild_plain(described)
         if isinstance(described, View):
@@ -195,7 +195,7 @@ class Rebuilding:
             return tensor
 
     def _storage(self, memory: int, device: str) -> torch.UntypedStorage | None:
-        """The memory of a tensor; None if it has its own, without data."""
+        """The memory of a tensor; None if it has its own, whose content was not sent."""
         has_values = self._values is not None and device == "cpu"
         if not has_values and memory not in self._shared:
             return None

@@ -23,6 +23,7 @@ import torch
 
 from ..isolation.global_names import names_in
 from ..isolation.global_state import SavedRandomness
+from ..isolation.user_code import is_user_class
 from ..processes.runner import UNSET_VARIABLES
 from ..report.errors import CompilescopeError
 from ..subject.pickled_subject import Call
@@ -79,6 +80,10 @@ class SentCall(NamedTuple):
     """As `packed_call.pack` returned it."""
     values: SentValues
 
+    def close(self) -> None:
+        """Frees the values, once no process needs them any more."""
+        self.values.close()
+
 
 class WholeCall:
     """Collects what a call needs while its objects are pickled, and refuses what cannot travel."""
@@ -129,6 +134,8 @@ class WholeCall:
         CompilescopeError
             Another process cannot have the tensor.
         """
+        if is_user_class(type(tensor)):
+            raise _refused(type(tensor), "Its class is the user's, whose methods would run.")
         with tensors.plain():
             why = _unlike(tensor)
             if why:

@@ -71,13 +71,13 @@ def run_elsewhere(inspection: Inspection, monitor: Monitor | None = None) -> boo
     """Whether another process ran the call and generated its code."""
     wanted = {NAME: DYNAMIC}
     sent = inspection.sources.capture_for_sources(wanted, Monitor())
-    if not sent:
+    if sent is None:
         assert inspection.sources.has_capture(DYNAMIC), "the kernel has captured it"
         return False
     try:
         return inspection.sources.generate_elsewhere(wanted, monitor or Monitor(), sent)
     finally:
-        sent[NAME].values.close()
+        sent.close()
 
 
 @pytest.mark.parametrize(
@@ -223,7 +223,7 @@ def test_what_cannot_travel_stays_in_the_kernel(held: Callable[[], Any]) -> None
 
     inspection = Inspection(fn, (X,))
     inspection.sources.capture({"python": cs.Variant()}, Monitor())
-    assert inspection.sources.capture_for_sources({NAME: DYNAMIC}, Monitor()) == {}
+    assert inspection.sources.capture_for_sources({NAME: DYNAMIC}, Monitor()) is None
     assert inspection.sources.has_capture(DYNAMIC)
     if isinstance(value, tempfile.TemporaryDirectory):
         assert Path(value.name).is_dir()

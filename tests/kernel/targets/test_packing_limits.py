@@ -47,7 +47,7 @@ def packer_holding(*held: object) -> CallPacker:
 def is_packed(packer: CallPacker) -> bool:
     sent = local_sources.packed_with_values(packer)
     if sent is not None:
-        sent.values.close()
+        sent.close()
     return sent is not None
 
 

@@ -21,8 +21,8 @@ def answer(world: World, payload: bytes, step: Callable[[str], None]) -> bytes:
     """The answer to a `LocalSourcesRequest`."""
     request = msgspec.msgpack.decode(payload, type=LocalSourcesRequest)
     work = functools.partial(_generated, world, request.name)
-    reply = answered(world, request.known, step, work)
-    return msgspec.msgpack.encode(LocalSourcesReply()) if reply is None else reply
+    reply, why = answered(world, request.known, step, work)
+    return msgspec.msgpack.encode(LocalSourcesReply(why=why)) if reply is None else reply
 
 
 def _generated(

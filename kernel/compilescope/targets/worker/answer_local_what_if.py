@@ -20,7 +20,7 @@ from .world import World
 def answer(world: World, payload: bytes, step: Callable[[str], None]) -> bytes:
     """The answer to a `LocalWhatIfRequest`."""
     request = msgspec.msgpack.decode(payload, type=LocalWhatIfRequest)
-    reply = answered(world, request.known, step, functools.partial(_evaluated, world, request))
+    reply, _ = answered(world, request.known, step, functools.partial(_evaluated, world, request))
     return msgspec.msgpack.encode(LocalWhatIfReply()) if reply is None else reply
 
 

@@ -46,7 +46,7 @@ def run(
                 assert isinstance(sentinel, int), "it is a process's"
                 fork, job = running.pop(sentinel)
                 fork.join()
-                done(job, _end(fork.exitcode))
+                done(job, end_of(fork.exitcode))
     finally:
         for fork, _ in running.values():
             fork.kill()
@@ -72,7 +72,7 @@ def _run_fork(work: Callable[[Job], None], job: Job, parent: int) -> None:
         work(job)
 
 
-def _end(code: int | None) -> str:
+def end_of(code: int | None) -> str:
     """How a fork failed, from its exit code."""
     if not code:
         return ""

@@ -12,7 +12,7 @@ from .. import packed_call
 from ..local_sources_request import KnownCall
 from . import run_calls
 from .captured_calls import CapturedCall, captured_for, captured_in
-from .run_calls import Answering, Tell
+from .run_calls import Answered, Reply, Tell
 from .world import World
 
 _RUNNING = "running the call in another process"
@@ -20,9 +20,14 @@ _RUNNING = "running the call in another process"
 Work = Callable[[Variant, CapturedCall, Tell], bytes | None]
 """Makes an answer from a variant and its capture, and reports its steps."""
 
+_OTHER_STATE = "what the call depends on is not the same in the other process"
+_OTHER_CAPTURE = "the other process does not capture what the kernel has captured"
+_HAS_TO_RUN = "the call would have to run with these settings"
+_NO_CODE = "the code cannot be generated in another process"
 
-def answered(world: World, known: KnownCall, tell: Tell, work: Work) -> bytes | None:
-    """What ``work`` answers; None if this process does not capture what the kernel does.
+
+def answered(world: World, known: KnownCall, tell: Tell, work: Work) -> Answered:
+    """What ``work`` answers, if this process captures what the kernel does.
 
     The call's modes and settings are in force meanwhile.
     """
@@ -32,53 +37,46 @@ def answered(world: World, known: KnownCall, tell: Tell, work: Work) -> bytes | 
     packed_call.put_in_force(known.call)
     same = captured_for(world, known.call, reference, tell).captured
     if fingerprint(same) != known.fingerprint:
-        return None
+        return Answered(None, _OTHER_CAPTURE)
     captured_call = captured_for(world, known.call, variant, tell)
     captured = captured_call.captured
     if captured.problem is not None or len(captured.graphs) != 1:
-        return None  # it has to run with these settings
-    return work(variant, captured_call, tell)
+        return Answered(None, _HAS_TO_RUN)
+    payload = work(variant, captured_call, tell)
+    return Answered(payload, "" if payload is not None else _NO_CODE)
 
 
-def _answered_by_forks(world: World, known: KnownCall, tell: Tell, work: Work) -> bytes | None:
+def _answered_by_forks(world: World, known: KnownCall, tell: Tell, work: Work) -> Answered:
     surroundings = packed_call.surroundings(known.call)
 
-    def captured(of_known: bool, tell: Tell) -> Answering:
+    def answer(of_known: bool, tell: Tell, reply: Reply) -> str:
         variants: tuple[Variant, Variant] = pickle.loads(known.variants)
         variant = variants[0 if of_known else 1]
         packed_call.put_in_force(known.call)
         call = packed_call.unpack_whole(known.call, world)
         if call is None:
-            return lambda tell: None
+            return _OTHER_STATE
         tell(_RUNNING)
         captured_call = captured_in(world, call, variant)
-        # It also keeps the call, whose objects must not be deleted.
-        return functools.partial(_answer, of_known, work, variant, captured_call, call)
+        problem = captured_call.captured.problem
+        if problem is not None:
+            return problem.what
+        if of_known:
+            reply(fingerprint(captured_call.captured, ran=True).encode())
+        payload = work(variant, captured_call, tell)
+        return _NO_CODE if payload is None else reply(payload)
 
-    def fork(*, of_known: bool) -> bytes | None:
+    def fork(*, of_known: bool) -> Answered:
         return run_calls.answer_of_fork(
             surroundings.restore_environment,
-            functools.partial(captured, of_known),
+            functools.partial(answer, of_known),
             tell,
             known.limit_s,
         )
 
-    if fork(of_known=True) != known.fingerprint.encode():
-        return None
+    same = fork(of_known=True)
+    if same.payload is None:
+        return same
+    if same.payload != known.fingerprint.encode():
+        return Answered(None, _OTHER_CAPTURE)
     return fork(of_known=False)
-
-
-def _answer(
-    of_known: bool,
-    work: Work,
-    variant: Variant,
-    captured_call: CapturedCall,
-    call: object,
-    tell: Tell,
-) -> bytes | None:
-    captured = captured_call.captured
-    if captured.problem is not None:
-        return None
-    if of_known:
-        return fingerprint(captured, ran=True).encode()
-    return work(variant, captured_call, tell)

@@ -7,146 +7,175 @@ state, and what it changes ends with it.
 from __future__ import annotations
 
 import contextlib
-import contextvars
 import gc
 import os
-import queue
 import signal
 import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import IO, Any, NamedTuple, NoReturn
 
 import psutil
 
 from ...processes import outside_changes, system_calls
 from ...processes.free_memory import free_memory
-from ..worker_messages import Answer, Message, Step, read, write
+from ...report.problem import Problem, in_short
+from ..worker_messages import Answer, Failed, Message, Step, read, write
 from . import forks
-
-_WATCHED = "\0watched"
-"""The step that says that nothing of the user's runs any more."""
 
 Tell = Callable[[str], None]
 """Reports a step."""
 
-Answering = Callable[[Tell], bytes | None]
+Reply = Callable[[bytes], NoReturn]
+"""Sends the answer and ends the fork. What its callers hold is not deleted before: that may run
+code of the user's which ends the fork without an answer."""
+
+
+class Answered(NamedTuple):
+    """What came of a call."""
+
+    payload: bytes | None
+    """None: the kernel has to do the work."""
+    why: str = ""
+    """Why it has to."""
 
 
 def answer_of_fork(
     before: Callable[[], None],
-    watched: Callable[[Tell], Answering],
+    watched: Callable[[Tell, Reply], str],
     tell: Tell,
     limit_s: float,
-) -> bytes | None:
-    """What a fork answers; None if it has no answer, failed, took too long or was ended.
+) -> Answered:
+    """What a fork answers.
 
-    It is ended if the user's code is about to change something outside of it, whether or not that
-    code would handle an error.
+    It is ended if code in it is about to change something outside of it, whether or not that code
+    would handle an error.
 
     Parameters
     ----------
     before
-        Called in the fork first.
+        Called in the fork first, and not watched.
     watched
-        Called in the fork under watch: all code of the user's. It returns the function that makes
-        the answer.
+        Called in the fork under watch: all that may run code of the user's. It returns why there is
+        no answer, if there is none.
     tell
         Called here with the steps that the fork reports.
     limit_s
-        How long ``watched`` may take.
+        How long each step may take.
     """
     receiving, sending = os.pipe()
     with os.fdopen(receiving, "rb") as messages:
-        fork = forks.start(_be_fork, _Task(before, watched, sending))
-        os.close(sending)
-        limit = threading.Timer(limit_s, fork.kill)
-        limit.daemon = True
-        limit.start()
-        answer = None
+        try:
+            fork = forks.start(_be_fork, _Task(before, watched, sending))
+        finally:
+            os.close(sending)
+        limit = _Limit(limit_s, fork.kill)
+        found = None
         try:
             while (message := read(messages)) is not None:
                 match message:
-                    case Step(step=step) if step == _WATCHED:
-                        limit.cancel()
                     case Step(step=step):
+                        limit.restart()
                         tell(step)
                     case Answer(payload=payload):
-                        answer = payload
+                        found = Answered(payload)
+                    case Failed(problem=problem):
+                        found = Answered(None, problem.what)
         finally:
-            limit.cancel()
+            limit.end()
             fork.kill()
             fork.join()
-    return answer
+    if found is not None:
+        return found
+    if limit.is_over:
+        return Answered(None, f"a step took more than {limit_s:.0f} s")
+    return Answered(None, f"the fork {forks.end_of(fork.exitcode) or 'did not answer'}")
 
 
-class _Task:
+class _Limit:
+    """Calls a function once a time has passed since the last restart."""
+
+    def __init__(self, seconds: float, ended: Callable[[], None]) -> None:
+        self._seconds = seconds
+        self._ended = ended
+        self.is_over = False
+        self._start()
+
+    def restart(self) -> None:
+        """Begins again."""
+        self.end()
+        self._start()
+
+    def end(self) -> None:
+        """Nothing is called any more."""
+        self._timer.cancel()
+
+    def _start(self) -> None:
+        self._timer = threading.Timer(self._seconds, self._end)
+        self._timer.daemon = True
+        self._timer.start()
+
+    def _end(self) -> None:
+        self.is_over = True
+        self._ended()
+
+
+class _Task(NamedTuple):
     """What a fork does."""
 
-    def __init__(
-        self,
-        before: Callable[[], None],
-        watched: Callable[[Tell], Answering],
-        sending: int,
-    ) -> None:
-        self.before = before
-        self.watched = watched
-        self.sending = sending
+    before: Callable[[], None]
+    watched: Callable[[Tell, Reply], str]
+    sending: int
 
 
 def _be_fork(task: _Task) -> NoReturn:
     """Does the task, and ends without what Python does at the end."""
-    # Objects of the user's are never deleted: that may call their code.
     gc.disable()
-    kept: list[Any] = []
     with contextlib.suppress(BaseException):
         answers = os.fdopen(task.sending, "wb")
-        kept.append(answers)
         _detach(task.sending)
-
-        def send(message: Message) -> None:
-            write(answers, message)
-
-        _do(task, send, kept)
+        _end_with(answers, _not_done(task, answers))
     os._exit(0)
 
 
-def _do(task: _Task, send: Callable[[Message], None], kept: list[Any]) -> None:
-    ready: queue.SimpleQueue[tuple[contextvars.Context, Answering]] = queue.SimpleQueue()
-    done = threading.Event()
+def _not_done(task: _Task, answers: IO[bytes]) -> Failed:
+    """Does the task, which ends the fork; returns why, if it does not."""
 
-    def tell(step: str) -> None:
-        send(Step(step=step))
+    def reply(payload: bytes) -> NoReturn:
+        _end_with(answers, Answer(payload=payload))
 
-    def answer() -> None:
-        with contextlib.suppress(BaseException):
-            context, answering = ready.get()
-            payload = context.run(answering, tell)
-            if payload is not None:
-                send(Answer(payload=payload))
-        done.set()
+    def changed(event: str) -> NoReturn:
+        _end_with(answers, _failed(f"the call would change something outside: {event}"))
 
-    task.before()
-    # The filter is for one thread and those that it starts. Inductor, which writes into its caches
-    # and runs compilers, is called in a thread from before.
-    threading.Thread(target=answer, daemon=True).start()
-    end_watch = outside_changes.watch(lambda event: os._exit(1))
-    system_calls.forbid_changes(os.getpid())
-    answering = task.watched(tell)
-    kept.append(answering)
-    end_watch()
-    tell(_WATCHED)
-    # Inductor's settings are context variables: those of the call are in force in this thread.
-    ready.put((contextvars.copy_context(), answering))
-    done.wait()
+    try:
+        task.before()
+        sys.stdin = _NoInput(changed)
+        outside_changes.watch(changed)
+        system_calls.forbid_changes(os.getpid())
+        return _failed(task.watched(lambda step: write(answers, Step(step=step)), reply))
+    except BaseException as error:  # noqa: BLE001 - whatever it is, the kernel does the work
+        return _failed(in_short(error))
+
+
+def _failed(why: str) -> Failed:
+    return Failed(problem=Problem(severity="info", what=why))
+
+
+def _end_with(answers: IO[bytes], message: Message) -> NoReturn:
+    with contextlib.suppress(BaseException):
+        write(answers, message)
+    os._exit(0)
 
 
 class _NoInput:
     """In place of ``sys.stdin``: whoever reads from it waits for a user that is not there."""
 
+    def __init__(self, changed: Callable[[str], NoReturn]) -> None:
+        self._changed = changed
+
     def __getattr__(self, name: str) -> Any:
-        os._exit(1)
+        self._changed(f"sys.stdin.{name}")
 
 
 def _detach(but: int) -> None:
@@ -166,4 +195,3 @@ def _detach(but: int) -> None:
     for file in Path("/proc/self/fd").iterdir():
         if int(file.name) not in (but, nothing):
             os.dup2(nothing, int(file.name))
-    sys.stdin = _NoInput()

@@ -1,4 +1,4 @@
-"""The devices that a worker process generates code for, and tensors without data on them."""
+"""The devices that a worker process generates code for, and the tensors of calls on them."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class World:
         raise NotImplementedError
 
     def storage(self, nbytes: int, device: str) -> torch.UntypedStorage:
-        """A storage that several tensors share."""
+        """A storage that several tensors share, and that nothing was written to."""
         return tensors.storage(self.mode, nbytes, device)
 
     def tensor(
@@ -58,7 +58,7 @@ class World:
         storage: torch.UntypedStorage | None = None,
         offset: int = 0,
     ) -> torch.Tensor:
-        """A tensor without data, in its own storage or in a shared one."""
+        """A tensor in its own storage, which nothing was written to, or in another's."""
         return tensors.tensor(
             self.mode,
             size,
