@@ -47,6 +47,7 @@ from .local_sources_request import (
     LocalWhatIfReply,
     LocalWhatIfRequest,
 )
+from .own_pickling import is_plain
 from .target_variants import pickled
 from .whole_call import SentCall
 from .worker_messages import Role
@@ -251,10 +252,10 @@ def _known_call(
 
 def _known_run(sent: SentCall, known: tuple[Variant, Captured], variant: Variant) -> KnownCall:
     reference, captured = known
-    if not all(_is_plain(each.options) for each in (reference, variant)):
+    if not all(is_plain(each.options) for each in (reference, variant)):
         raise CompilescopeError(
-            "The variant's options cannot be sent to a process that runs the call.",
-            "Pickling an object may run code of the user's.",
+            "The variant's options cannot be sent to another process that runs the call.",
+            "Pickling an object among them may run its methods.",
         )
     with gc_disabled():
         return KnownCall(

@@ -89,6 +89,8 @@ def pack(
     CompilescopeError
         Something in it cannot travel; the message says what.
     """
+    if whole is not None:
+        whole.check_settings()
     content = (fn, tuple(args), dict(kwargs))
     file = _File() if whole is None else _File(_MAX_BYTES_OF_WHOLE, whole.limits)
     pickler = _CallPickler(file, whole)

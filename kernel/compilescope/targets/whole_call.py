@@ -28,8 +28,9 @@ from ..processes.runner import UNSET_VARIABLES
 from ..report.errors import CompilescopeError
 from ..subject.pickled_subject import Call
 from ..torch_api.operators import tensors
+from ..torch_api.process import portable_settings
 from .call_state import digest_of_state
-from .own_pickling import user_method
+from .own_pickling import is_plain, own_method, user_method
 from .packing_limits import NoLimits, PackingLimits
 from .sent_values import Place, ReceivedValues, SentValues
 
@@ -97,6 +98,19 @@ class WholeCall:
         self._pickled: set[type] = set()
         """Classes without methods of the user's that pickle calls."""
 
+    def check_settings(self) -> None:
+        """Checks torch's settings in this context, which travel too.
+
+        Raises
+        ------
+        CompilescopeError
+            One is an object.
+        """
+        for settings in portable_settings.changed_settings().values():
+            for name, value in settings.items():
+                if not is_plain(value):
+                    raise _refused(type(value), f"Pickling the setting {name} may run its methods.")
+
     def reduced(self, obj: object) -> tuple[Any, ...] | None:
         """The reduced form of an object for pickle; None if it has the usual one.
 
@@ -113,6 +127,10 @@ class WholeCall:
             if method := user_method(cls):
                 raise _refused(cls, f"Pickling it runs {method}.")
             self._pickled.add(cls)
+        # Its class has no __getattribute__ of the user's. A class itself is pickled by its metaclass.
+        attributes = {} if issubclass(cls, type) else getattr(obj, "__dict__", {})
+        if method := own_method(attributes):
+            raise _refused(cls, f"Pickling it runs {method}.")
         if cls is types.CodeType and names_in(obj).globals & _NAMESPACE_FUNCTIONS:  # type: ignore[arg-type]
             raise _refused(cls, "It may use every name of the notebook.")
         path = self._generators.get(id(obj))

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ctypes
 import os
 import random
-import resource
 import socket
 import subprocess
 import sys
+import traceback
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,10 @@ from torch import nn
 LIMIT = 3
 RANDOM = random.Random(0)
 """A test changes them."""
+EMPTY = torch.empty(0)
+
+FILE = "COMPILESCOPE_FILE_OF_TEST"
+"""The variable with the file that `with_operator` changes."""
 
 
 class Block(nn.Module):
@@ -105,7 +109,26 @@ def trained(x: torch.Tensor, model: nn.Module) -> torch.Tensor:
 
 def limited(x: torch.Tensor) -> torch.Tensor:
     y = x.relu()
-    print(LIMIT, RANDOM)
+    print(LIMIT, RANDOM, EMPTY)
+    return y + 1
+
+
+@torch.library.custom_op("run_subjects::doubled", mutates_args=())
+def doubled(x: torch.Tensor) -> torch.Tensor:
+    return x * 2
+
+
+@doubled.register_fake
+def _(x: torch.Tensor) -> torch.Tensor:
+    frames = [frame for frame, _ in traceback.walk_stack(None)]
+    if FILE in os.environ and any("_inductor" in frame.f_code.co_filename for frame in frames):
+        _append(os.environ[FILE])
+    return torch.empty_like(x)
+
+
+def with_operator(x: torch.Tensor) -> torch.Tensor:
+    y = doubled(x)
+    print("between")
     return y + 1
 
 
@@ -158,15 +181,6 @@ def asking(x: torch.Tensor, file: str) -> torch.Tensor:
 
 def reading_input(x: torch.Tensor, file: str) -> torch.Tensor:
     return _between(x, sys.stdin.readline)
-
-
-def limiting(x: torch.Tensor, file: str) -> torch.Tensor:
-    # Harmless in the kernel; the filter tells the own process from others only by its id of 0.
-    return _between(x, resource.prlimit, os.getpid(), resource.RLIMIT_NOFILE)
-
-
-def binding(x: torch.Tensor, file: str) -> torch.Tensor:
-    return _between(x, os.sched_setaffinity, os.getpid(), os.sched_getaffinity(0))
 
 
 def writing_in_c(x: torch.Tensor, file: str) -> torch.Tensor:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import importlib
+import logging
+import os
 import sys
-import tempfile
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +25,7 @@ from compilescope.processes.free_memory import free_memory
 from compilescope.progress.progress import Cancelled, Monitor
 from compilescope.session.session import Session
 from compilescope.targets import local_sources, packing_limits
+from compilescope.targets.worker import forks, run_calls
 from compilescope.targets.worker_pool import shared_pool
 
 from ..compared_texts import everything
@@ -45,6 +48,28 @@ def counting(x: torch.Tensor) -> torch.Tensor:
     count += 1
     print(count)
     return x * count
+
+
+Kept = Callable[[], str]
+
+
+class _Messages(logging.Handler):
+    def __init__(self) -> None:
+        super().__init__()
+        self.messages: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.messages.append(record.getMessage())
+
+
+@pytest.fixture
+def kept(monkeypatch: pytest.MonkeyPatch) -> Kept:
+    """Why the last call stayed in the kernel."""
+    handler = _Messages()
+    log = logging.Logger("kept", logging.DEBUG)
+    log.addHandler(handler)
+    monkeypatch.setattr(local_sources, "_log", log)
+    return lambda: handler.messages[-1]
 
 
 def nested(scale: float) -> Callable[[torch.Tensor], torch.Tensor]:
@@ -134,25 +159,23 @@ def test_settings_of_the_call_are_reported() -> None:
 
 
 @pytest.mark.parametrize(
-    "fn",
+    ("fn", "why"),
     [
-        subjects.writing,
-        subjects.saving,
-        subjects.deleting,
-        subjects.moving,
-        subjects.making_folder,
-        subjects.running,
-        subjects.connecting,
-        subjects.asking,
-        subjects.reading_input,
-        subjects.limiting,
-        subjects.binding,
-        subjects.writing_in_c,
+        (subjects.writing, "outside: open"),
+        (subjects.saving, "SIGSYS"),
+        (subjects.deleting, "outside: os.remove"),
+        (subjects.moving, "outside: os.rename"),
+        (subjects.making_folder, "outside: os.mkdir"),
+        (subjects.running, "outside: subprocess.Popen"),
+        (subjects.connecting, "outside: socket."),
+        (subjects.asking, "outside: builtins.input"),
+        (subjects.reading_input, "outside: sys.stdin.readline"),
+        (subjects.writing_in_c, "SIGSYS"),
     ],
-    ids=lambda fn: fn.__name__,
+    ids=lambda value: getattr(value, "__name__", ""),
 )
 def test_what_changes_something_outside_happens_only_in_the_kernel(
-    fn: Callable[..., Any], tmp_path: Path
+    fn: Callable[..., Any], why: str, tmp_path: Path, kept: Kept
 ) -> None:
     file = tmp_path / "file"
     file.write_text("before")
@@ -161,13 +184,25 @@ def test_what_changes_something_outside_happens_only_in_the_kernel(
         changed.rmdir() if changed.is_dir() else changed.unlink()
     file.write_text("kept")
     assert not run_elsewhere(inspection)
+    assert why in kept()
     assert [each.name for each in tmp_path.iterdir()] == ["file"]
     assert file.read_text() == "kept"
     assert run_elsewhere(inspection) is False
     assert inspection.sources.has_capture(DYNAMIC), "the second request is the kernel's"
 
 
-def test_objects_are_not_deleted_there(tmp_path: Path) -> None:
+def test_code_of_the_users_that_inductor_calls_is_watched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: Kept
+) -> None:
+    assert run_elsewhere(inspected(subjects.with_operator, X))
+    file = tmp_path / "file"
+    monkeypatch.setenv(subjects.FILE, str(file))
+    assert not run_elsewhere(inspected(subjects.with_operator, X))
+    assert "outside: open" in kept()
+    assert not file.exists()
+
+
+def test_what_the_call_holds_is_not_deleted_before_the_answer(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_text("kept")
     cleaning = subjects.Cleaning(str(file))
@@ -179,54 +214,37 @@ def test_objects_are_not_deleted_there(tmp_path: Path) -> None:
     assert file.read_text() == "kept"
 
 
-def _with_history() -> torch.Tensor:
-    return torch.ones(2, requires_grad=True) * 2
-
-
-def _with_hook() -> torch.Tensor:
-    tensor = torch.ones(2, requires_grad=True)
-    tensor.register_hook(lambda grad: grad)
-    return tensor
-
-
-def _with_array() -> tuple[Any, torch.Tensor]:
-    array = np.zeros(4)
-    return array, torch.from_numpy(array)
-
-
-@pytest.mark.parametrize(
-    "held",
-    [
-        lambda: threading.Lock(),
-        lambda: open(__file__),  # noqa: PTH123, SIM115
-        lambda: tempfile.TemporaryFile("w+"),  # noqa: SIM115
-        lambda: tempfile.TemporaryDirectory(),
-        lambda: (number for number in range(3)),
-        _with_history,
-        _with_hook,
-        _with_array,
-        lambda: np.zeros(10_000_000),
-        lambda: np.array([object()]),
-        lambda: lambda y: eval("y"),
-    ],
-    ids=[
-        "lock", "file", "temporary file", "temporary folder", "generator", "history", "hook",
-        "shared memory", "large array", "array of objects", "eval",
-    ],
-)  # fmt: skip
-def test_what_cannot_travel_stays_in_the_kernel(held: Callable[[], Any]) -> None:
-    value = held()
+def test_what_cannot_travel_stays_in_the_kernel() -> None:
+    lock = threading.Lock()
 
     def fn(x: torch.Tensor) -> torch.Tensor:
         y = subjects.printing(x)
-        return y if value is not None else x
+        return y if lock is not None else x
 
-    inspection = Inspection(fn, (X,))
-    inspection.sources.capture({"python": cs.Variant()}, Monitor())
+    inspection = inspected(fn, X)
     assert inspection.sources.capture_for_sources({NAME: DYNAMIC}, Monitor()) is None
     assert inspection.sources.has_capture(DYNAMIC)
-    if isinstance(value, tempfile.TemporaryDirectory):
-        assert Path(value.name).is_dir()
+
+
+def test_the_data_are_packed_once_for_all_variants(monkeypatch: pytest.MonkeyPatch) -> None:
+    packed: list[object] = []
+    inspection = inspected(subjects.printing, X)
+    original = inspection._shipment.packed_whole
+    monkeypatch.setattr(
+        inspection._shipment, "packed_whole", lambda: packed.append(None) or original()
+    )
+    wanted = {
+        NAME: DYNAMIC,
+        "filtered": cs.Variant(dynamic=False, options={"max_fusion_size": 3}),
+        "fullgraph": cs.Variant(fullgraph=True),
+    }
+    sent = inspection.sources.capture_for_sources(wanted, Monitor())
+    assert sent is not None
+    with closing(sent):
+        assert packed == [None]
+        assert inspection.sources.has_capture(wanted["fullgraph"]), "it ends at a graph break"
+        del wanted["fullgraph"]
+        assert inspection.sources.generate_elsewhere(wanted, Monitor(), sent)
 
 
 def test_numbers_of_numpy_travel() -> None:
@@ -266,19 +284,21 @@ def test_an_open_file_is_not_read(tmp_path: Path) -> None:
 
 
 def test_a_module_that_was_changed_since_its_import_stays_in_the_kernel(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, kept: Kept
 ) -> None:
     assert run_elsewhere(inspected(subjects.limited, X))
     # The printed number is in no graph and no guard.
     monkeypatch.setattr(subjects, "LIMIT", 4)
     assert not run_elsewhere(inspected(subjects.limited, X))
+    assert "what the call depends on is not the same" in kept()
     monkeypatch.undo()
     subjects.RANDOM.random()
     assert not run_elsewhere(inspected(subjects.limited, X))
+    assert "what the call depends on is not the same" in kept()
 
 
 def test_called_code_that_was_changed_since_its_import_stays_in_the_kernel(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: Kept
 ) -> None:
     text = "def shaped(x):\n    return x.reshape(6, -1)\n"
     file = tmp_path / "plugin_of_test.py"
@@ -296,6 +316,7 @@ def test_called_code_that_was_changed_since_its_import_stays_in_the_kernel(
     # The graphs of the usual variant are the same.
     file.write_text(text.replace("(6,", "(x.shape[0],"))
     assert not run_elsewhere(inspection)
+    assert "does not capture what the kernel has captured" in kept()
 
 
 def test_a_call_with_too_many_values_stays_in_the_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -304,10 +325,26 @@ def test_a_call_with_too_many_values_stays_in_the_kernel(monkeypatch: pytest.Mon
     assert local_sources.packed_with_values(inspection._call_packer) is None
 
 
-def test_a_call_that_takes_too_long_there_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_call_that_takes_too_long_there_is_ended(
+    monkeypatch: pytest.MonkeyPatch, kept: Kept
+) -> None:
     monkeypatch.setattr(local_sources, "_LIMIT", 0.0)
     monkeypatch.setattr(local_sources, "_LEAST_LIMIT_S", 0.0)
     assert not run_elsewhere(inspected(subjects.printing, X))
+    assert "a step took more than 0 s" in kept()
+
+
+def test_a_fork_that_cannot_be_started_leaves_no_descriptor(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail(*_: object) -> None:
+        raise OSError("no more processes")
+
+    monkeypatch.setattr(forks, "start", fail)
+    before = os.listdir("/proc/self/fd")  # noqa: PTH208
+    with pytest.raises(OSError, match="no more processes"):
+        run_calls.answer_of_fork(lambda: None, lambda tell, reply: "", lambda step: None, 1.0)
+    assert os.listdir("/proc/self/fd") == before  # noqa: PTH208
 
 
 def test_a_cancel_ends_the_process() -> None:

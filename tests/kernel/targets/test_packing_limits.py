@@ -7,8 +7,11 @@ import copyreg
 import dataclasses
 import enum
 import functools
+import tempfile
+import threading
 import types
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import compilescope as cs
@@ -119,6 +122,12 @@ class _WithIterator(list[int]):
         raise AssertionError("packing runs nothing of the user's")
 
 
+class _WithDict:
+    @property
+    def __dict__(self) -> Any:  # type: ignore[override]
+        raise AssertionError("packing runs nothing of the user's")
+
+
 class _Registered:
     pass
 
@@ -128,12 +137,82 @@ def _reduced(registered: _Registered) -> str:
 
 
 @pytest.mark.parametrize(
-    "cls", [_WithState, _WithReduce, _WithAttributes, _WithIterator, _Registered]
+    "cls", [_WithState, _WithReduce, _WithAttributes, _WithIterator, _WithDict, _Registered]
 )
 def test_methods_of_the_users_are_not_run(cls: type, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(copyreg.dispatch_table, _Registered, _reduced)
     with pytest.raises(cs.CompilescopeError, match=r"Pickling it runs _"):
         packer_holding(cls()).packed_with_values()
+
+
+def test_methods_of_an_instance_are_not_run() -> None:
+    held = Held(1)
+    held.__reduce_ex__ = lambda protocol: pytest.fail("it runs")  # type: ignore[method-assign]
+    with pytest.raises(cs.CompilescopeError, match="Pickling it runs __reduce_ex__"):
+        packer_holding(held).packed_with_values()
+
+
+def test_methods_of_the_users_tensors_are_not_run() -> None:
+    with pytest.raises(cs.CompilescopeError, match="Its class is the user's"):
+        packer_holding(X.as_subclass(_Tensor)).packed_with_values()
+
+
+class _Tensor(torch.Tensor):
+    pass
+
+
+class _Pass(_WithState):
+    def __deepcopy__(self, memo: object) -> _Pass:
+        return self  # torch itself copies its settings
+
+
+def test_methods_of_settings_are_not_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch._inductor.config, "post_grad_custom_post_pass", _Pass())
+    with pytest.raises(cs.CompilescopeError, match="the setting post_grad_custom_post_pass"):
+        packer_holding().packed_with_values()
+
+
+def _with_history() -> torch.Tensor:
+    return torch.ones(2, requires_grad=True) * 2
+
+
+def _with_hook() -> torch.Tensor:
+    tensor = torch.ones(2, requires_grad=True)
+    tensor.register_hook(lambda grad: grad)
+    return tensor
+
+
+def _with_array() -> list[Any]:
+    array = np.zeros(4)
+    return [array, torch.from_numpy(array)]
+
+
+@pytest.mark.parametrize(
+    ("held", "why"),
+    [
+        (threading.Lock, "cannot pickle '_thread.lock'"),
+        (lambda: open(__file__), "belongs to this process"),  # noqa: PTH123, SIM115
+        (lambda: tempfile.TemporaryFile("w+"), "belongs to this process"),  # noqa: SIM115
+        (tempfile.TemporaryDirectory, "belongs to this process"),
+        (lambda: (number for number in range(3)), "cannot pickle 'generator'"),
+        (_with_history, "a history of operations"),
+        (_with_hook, "has hooks"),
+        (_with_array, "shares its memory with an array"),
+        (lambda: np.zeros(10_000_000), "more than 32 MB"),
+        (lambda: np.array([object()]), "holds objects"),
+        (lambda: lambda y: eval("y"), "every name of the notebook"),
+    ],
+    ids=[
+        "lock", "file", "temporary file", "temporary folder", "generator", "history", "hook",
+        "shared memory", "large array", "array of objects", "eval",
+    ],
+)  # fmt: skip
+def test_what_cannot_travel_is_refused(held: Callable[[], Any], why: str) -> None:
+    value = held()
+    with pytest.raises(cs.CompilescopeError, match=why):
+        packer_holding(value).packed_with_values()
+    if isinstance(value, tempfile.TemporaryDirectory):
+        assert Path(value.name).is_dir()
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -151,7 +230,7 @@ class _Kind(enum.Enum):
 
 
 def test_methods_of_python_and_torch_are_run() -> None:
-    held = [_Slotted(), _Pair(1, Held(1)), _Kind.SMALL, collections.Counter("a"), np.zeros(2)]
+    held = [_Slotted(), _Pair(1, Held(1)), _Kind.SMALL, collections.Counter("a"), np.zeros(2), Held]
     assert is_packed(packer_holding(*held, torch.nn.Linear(2, 2), torch.nn.GRU(2, 2)))
 
 
