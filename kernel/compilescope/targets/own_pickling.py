@@ -15,8 +15,8 @@ import torch
 from ..isolation.user_code import is_library_file, is_user_class
 
 _NAMES = (
-    "__class__", "__dict__", "__getattr__", "__getattribute__", "__getnewargs__",
-    "__getnewargs_ex__", "__getstate__", "__reduce__", "__reduce_ex__",
+    "__array_finalize__", "__class__", "__dict__", "__getattr__", "__getattribute__",
+    "__getnewargs__", "__getnewargs_ex__", "__getstate__", "__reduce__", "__reduce_ex__",
 )  # fmt: skip
 _OF_INSTANCES = {"__getstate__", "__reduce__", "__reduce_ex__"}
 """pickle takes them from an instance too."""

@@ -128,6 +128,11 @@ class _WithDict:
         raise AssertionError("packing runs nothing of the user's")
 
 
+class _Array(np.ndarray):  # type: ignore[type-arg]
+    def __array_finalize__(self, array: object) -> None:
+        assert array is None, "packing runs nothing of the user's"
+
+
 class _Registered:
     pass
 
@@ -143,6 +148,11 @@ def test_methods_of_the_users_are_not_run(cls: type, monkeypatch: pytest.MonkeyP
     monkeypatch.setitem(copyreg.dispatch_table, _Registered, _reduced)
     with pytest.raises(cs.CompilescopeError, match=r"Pickling it runs _"):
         packer_holding(cls()).packed_with_values()
+
+
+def test_methods_of_the_users_arrays_are_not_run() -> None:
+    with pytest.raises(cs.CompilescopeError, match="Pickling it runs __array_finalize__"):
+        shipment(_Array((2, 3), order="F")).packed_whole()
 
 
 def test_methods_of_an_instance_are_not_run() -> None:
