@@ -127,7 +127,7 @@ class WholeCall:
             if method := user_method(cls):
                 raise _refused(cls, f"Pickling it runs {method}.")
             self._pickled.add(cls)
-        # Its class has no __getattribute__ of the user's. A class itself is pickled by its metaclass.
+        # Its class has no __getattribute__ of the user's; a class is pickled by its metaclass.
         attributes = {} if issubclass(cls, type) else getattr(obj, "__dict__", {})
         if method := own_method(attributes):
             raise _refused(cls, f"Pickling it runs {method}.")

@@ -229,9 +229,9 @@ def test_what_cannot_travel_stays_in_the_kernel() -> None:
 def test_the_data_are_packed_once_for_all_variants(monkeypatch: pytest.MonkeyPatch) -> None:
     packed: list[object] = []
     inspection = inspected(subjects.printing, X)
-    original = inspection._shipment.packed_whole
+    original = inspection._call_packer.packed_with_values
     monkeypatch.setattr(
-        inspection._shipment, "packed_whole", lambda: packed.append(None) or original()
+        inspection._call_packer, "packed_with_values", lambda: packed.append(None) or original()
     )
     wanted = {
         NAME: DYNAMIC,

@@ -152,7 +152,7 @@ def test_methods_of_the_users_are_not_run(cls: type, monkeypatch: pytest.MonkeyP
 
 def test_methods_of_the_users_arrays_are_not_run() -> None:
     with pytest.raises(cs.CompilescopeError, match="Pickling it runs __array_finalize__"):
-        shipment(_Array((2, 3), order="F")).packed_whole()
+        packer_holding(_Array((2, 3), order="F")).packed_with_values()
 
 
 def test_methods_of_an_instance_are_not_run() -> None:
