@@ -87,6 +87,16 @@ export interface IGraphs<T> {
   readonly waiting: number;
 
   /**
+   * The ids of those that could not be read.
+   */
+  readonly failed: ReadonlySet<string>;
+
+  /**
+   * Read these again.
+   */
+  readonly retry: () => void;
+
+  /**
    * What all compilations are called, by id.
    */
   readonly titles: ReadonlyMap<string, IGraphTitle>;
@@ -136,7 +146,12 @@ export function useGraphs<T extends IGraph>(
       .filter(({ id }) => ids.includes(id))
       .map(compilation => [compilation.id, stampOf(model, compilation)])
   );
-  const known = useRead(first, stamps, options.read, options.fail);
+  const { known, failed, retry } = useRead(
+    first,
+    stamps,
+    options.read,
+    options.fail
+  );
   const read = React.useMemo(
     () => ids.flatMap(id => known.get(id) ?? []),
     [known, ids.join()]
@@ -151,7 +166,8 @@ export function useGraphs<T extends IGraph>(
       }
     ])
   );
-  return { ids, read, waiting: ids.length - read.length, titles };
+  const waiting = ids.length - read.length;
+  return { ids, read, waiting, failed, retry, titles };
 }
 
 /**
@@ -162,23 +178,29 @@ function useRead<T extends IGraph>(
   stamps: ReadonlyMap<string, string>,
   read: (id: string) => Promise<T>,
   fail: (id: string, why: string) => T
-): ReadonlyMap<string, T> {
+): {
+  known: ReadonlyMap<string, T>;
+  failed: ReadonlySet<string>;
+  retry: () => void;
+} {
+  const [attempt, setAttempt] = React.useState(0);
   const [others, setOthers] = React.useState<ReadonlyMap<string, IRead<T>>>(
     new Map()
   );
   const readOne = async (id: string): Promise<readonly [string, IRead<T>]> => {
     const stamp = stamps.get(id)!;
     try {
-      return [id, { stamp, graph: await read(id) }];
+      return [id, { stamp, graph: await read(id), hasFailed: false }];
     } catch (error) {
-      return [id, { stamp, graph: fail(id, problemOf(error).what) }];
+      const graph = fail(id, problemOf(error).what);
+      return [id, { stamp, graph, hasFailed: true }];
     }
   };
   React.useEffect(() => {
     let isOpen = true;
     const readAll = async () => {
       const waiting = [...stamps.keys()].filter(
-        id => id !== first.id && others.get(id)?.stamp !== stamps.get(id)
+        id => id !== first.id && !isRead(others.get(id), stamps.get(id)!)
       );
       for (let at = 0, size = FIRST; at < waiting.length;) {
         const part = waiting.slice(at, at + size);
@@ -195,15 +217,27 @@ function useRead<T extends IGraph>(
     return () => {
       isOpen = false;
     };
-  }, [first.id, JSON.stringify([...stamps])]);
-  return React.useMemo(
-    () =>
-      new Map([
-        ...[...others].map(([id, { graph }]) => [id, graph] as const),
-        [first.id, first]
-      ]),
-    [others, first]
-  );
+  }, [first.id, attempt, JSON.stringify([...stamps])]);
+  return React.useMemo(() => {
+    const known = new Map([
+      ...[...others].map(([id, { graph }]) => [id, graph] as const),
+      [first.id, first] as const
+    ]);
+    const failed = new Set(
+      [...others].flatMap(([id, { hasFailed }]) =>
+        hasFailed && id !== first.id ? id : []
+      )
+    );
+    const retry = () => {
+      setOthers(new Map([...others].filter(([id]) => !failed.has(id))));
+      setAttempt(count => count + 1);
+    };
+    return { known, failed, retry };
+  }, [others, first]);
+}
+
+function isRead<T>(read: IRead<T> | undefined, stamp: string): boolean {
+  return read !== undefined && read.stamp === stamp && !read.hasFailed;
 }
 
 /**
@@ -235,9 +269,40 @@ export const GRAPH_LEAST = 72;
 export const GRAPH_WIDTH = `minmax(${GRAPH_LEAST}px, 172px)`;
 
 /**
- * Why compilations have nothing of what is listed, each reason once.
+ * Why compilations have nothing of what is listed, each reason once, and a button that
+ * reads again those that could not be read.
+ *
+ * @param props.label - Names the compilations and says why.
  */
-export function whyMissing(
+export function Missing(props: {
+  graphs: IGraphs<IGraph>;
+  label: (ids: string, why: string) => string;
+  className?: string;
+  trans: TranslationBundle;
+}): JSX.Element {
+  const { graphs, label, className = '', trans } = props;
+  const { read, failed, retry } = graphs;
+  return (
+    <>
+      {whyMissing(read).map(([why, of]) => (
+        <p key={why} className={`jp-Compilescope-hint ${className}`.trim()}>
+          {label(of.join(', '), why)}{' '}
+          {of.some(id => failed.has(id)) && (
+            <button
+              type="button"
+              className="jp-Compilescope-link"
+              onClick={retry}
+            >
+              {trans.__('Try again')}
+            </button>
+          )}
+        </p>
+      ))}
+    </>
+  );
+}
+
+function whyMissing(
   graphs: readonly IGraph[]
 ): readonly (readonly [string, readonly string[]])[] {
   const ids = new Map<string, string[]>();
@@ -264,4 +329,5 @@ export function readingText(count: number, trans: TranslationBundle): string {
 interface IRead<T> {
   readonly stamp: string;
   readonly graph: T;
+  readonly hasFailed: boolean;
 }

@@ -1,7 +1,7 @@
 import * as React from 'react';
 import type { Compilation } from '../../protocol/types';
 import { isSelected } from '../common';
-import { shownGraph, useGraphs, whyMissing } from '../common/graphs';
+import { shownGraph, useGraphs, Missing } from '../common/graphs';
 import type { IViewContext } from '../views';
 import { Conditions } from './conditions';
 import { conditionsOf } from './conditionRows';
@@ -125,11 +125,11 @@ export function GuardsBody(props: {
           trans={trans}
         />
       )}
-      {whyMissing(read).map(([why, of]) => (
-        <p key={why} className="jp-Compilescope-hint">
-          {trans.__('No guards of %1: %2', of.join(', '), why)}
-        </p>
-      ))}
+      <Missing
+        graphs={graphs}
+        label={(ids, why) => trans.__('No guards of %1: %2', ids, why)}
+        trans={trans}
+      />
       {conditions.length > 0 && (
         <Conditions
           conditions={conditions}

@@ -3,7 +3,7 @@ import { wrapperName } from '../../model/wrappers';
 import type { Decision, Kernel, Launch } from '../../protocol/types';
 import type { Sort } from '../common';
 import { filled, SearchField, Select, sorted, VirtualTable } from '../common';
-import { shownGraph, useGraphs, whyMissing } from '../common/graphs';
+import { shownGraph, useGraphs, Missing } from '../common/graphs';
 import { StudyButton } from '../common/study';
 import type { IViewContext } from '../views';
 import { columnsOf } from './columns';
@@ -187,14 +187,12 @@ export function KernelsBody(props: {
           {trans.__('Not measured: %1', props.whyUntimed)}
         </p>
       )}
-      {whyMissing(read).map(([why, of]) => (
-        <p
-          key={why}
-          className="jp-Compilescope-hint jp-Compilescope-kernelsWhy"
-        >
-          {trans.__('No kernels of %1: %2', of.join(', '), why)}
-        </p>
-      ))}
+      <Missing
+        graphs={graphs}
+        label={(ids, why) => trans.__('No kernels of %1: %2', ids, why)}
+        className="jp-Compilescope-kernelsWhy"
+        trans={trans}
+      />
       <div className="jp-Compilescope-kernelsBody">
         <VirtualTable<IRow>
           label={trans.__('Kernels')}

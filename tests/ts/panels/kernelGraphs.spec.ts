@@ -100,6 +100,34 @@ describe('kernels of several graphs', () => {
     expect(asked()).toEqual(['0/0']);
   });
 
+  it('are read again where that failed', async () => {
+    const read = model.getCompilation.getMockImplementation()!;
+    let isLost = true;
+    model.getCompilation.mockImplementation((...args: unknown[]) =>
+      isLost && args[1] === '2/0'
+        ? Promise.reject(new Error('The connection was lost.'))
+        : read(...args)
+    );
+    model.report = { ...model.report!, revision: model.report!.revision + 1 };
+    model.reportChanged.emit();
+    await drawn();
+    expect(totals()).toMatch(/^2 kernels/);
+    expect(view.node.textContent).toContain('The connection was lost.');
+    isLost = false;
+    const again = page
+      .all('button')
+      .filter(({ textContent }) => textContent === 'Try again');
+    expect(again).toHaveLength(1);
+    model.getCompilation.mockClear();
+    await page.click(again[0]);
+    await drawn();
+    expect(model.getCompilation.mock.calls.map(call => call[1])).toEqual([
+      '2/0'
+    ]);
+    expect(totals()).toMatch(/^3 kernels/);
+    expect(view.node.textContent).not.toContain('The connection was lost.');
+  });
+
   it('are those of the graph that is picked for all views, until a link leads here', async () => {
     await pick('2/0');
     expect(totals()).toMatch(/^1 kernel, 1 launch/);
