@@ -334,6 +334,22 @@ def test_a_break_in_a_loop_leaves_the_frame_to_eager() -> None:
     assert result.cause.duration_us
 
 
+class Looped(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.steps(x)
+
+    def steps(self, x: torch.Tensor) -> torch.Tensor:
+        for _ in range(2):
+            x = x.sin()
+            torch._dynamo.graph_break()
+        return x
+
+
+def test_a_method_left_to_eager_is_named_with_its_class() -> None:
+    (result,) = watched(Looped().steps)
+    assert result.eager == ["all of Looped.steps"]
+
+
 def test_the_rest_of_a_function_that_torch_cannot_resume_is_left_to_eager() -> None:
     report = compilescope.inspect(in_context, (torch.ones(3),), variants="python", run=False)
     conclude(report)

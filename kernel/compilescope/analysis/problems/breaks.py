@@ -13,6 +13,7 @@ from ...torch_api.trace.record_names import (
     DYNAMO_ERROR,
     GRAPH_BREAK_REASON,
 )
+from ..text.methods import qualified_name
 from ..text.stacks import below_us, read_stack
 from .failed_records import METRICS, restart_reasons
 
@@ -137,12 +138,13 @@ def skips_frame(graph_break: Break, frame: SourceLine | None) -> bool:
 def _whole_frame(frame: SourceLine | None) -> str:
     if frame is None:
         return "the whole frame"
-    name = frame.function
-    return f"all of {name}" if resumed_at(frame.function) is None else f"{name} on"
+    if resumed_at(frame.function) is not None:
+        return f"{qualified_name(frame)} on"
+    return f"all of {qualified_name(frame)}"
 
 
 def _rest_of_frame(frame: SourceLine | None) -> str:
-    return f"the rest of {plain_function(frame.function) if frame else 'the frame'}"
+    return f"the rest of {plain_function(qualified_name(frame)) if frame else 'the frame'}"
 
 
 def _statement(graph_break: Break, frame: SourceLine | None) -> str:
