@@ -97,7 +97,7 @@ export const TABLES = {
   }),
   kernels: (trans: TranslationBundle) => ({
     graph: {
-      title: trans.__('graph'),
+      title: trans.__('compilation'),
       note: trans.__('The compilation that the kernel is of'),
       kind: 'words' as const
     },
@@ -246,7 +246,7 @@ export const TABLES = {
   }),
   guards: (trans: TranslationBundle) => ({
     graph: {
-      title: trans.__('graph'),
+      title: trans.__('compilation'),
       note: trans.__('The compilation that the guard is of'),
       kind: 'words' as const
     },

@@ -265,7 +265,7 @@ const LINE_LENGTH = 7;
 /**
  * The width of the column of compilations: at least an id and a short name, in pixels.
  */
-export const GRAPH_LEAST = 72;
+export const GRAPH_LEAST = 84;
 export const GRAPH_WIDTH = `minmax(${GRAPH_LEAST}px, 172px)`;
 
 /**
@@ -319,8 +319,8 @@ function whyMissing(
  */
 export function readingText(count: number, trans: TranslationBundle): string {
   return trans._n(
-    'reading %2 more graph:',
-    'reading %2 more graphs:',
+    'reading %2 more compilation:',
+    'reading %2 more compilations:',
     count,
     formatCount(count)
   );

@@ -87,7 +87,7 @@ export class Pickers extends ReactWidget {
               <option value="">
                 {this._lists === 'kernels'
                   ? trans.__('all %1 with kernels', formatCount(listed))
-                  : trans.__('all %1', formatCount(listed))}
+                  : trans.__('all %1 with guards', formatCount(listed))}
               </option>
             )}
             {compilations.map(summary => (

@@ -37,6 +37,13 @@ def test_kernels_that_a_watch_dropped_are_counted() -> None:
     assert (saved.kernels, saved.guards) == (4, 5)
 
 
+def test_compilations_without_a_graph_are_counted_apart() -> None:
+    report = make_report(eager=100.0, python=50.0)
+    report.variant("python").compilations.append(Compilation(id="1/0"))
+    texts = {counted.view: counted.text for counted in overview(report).counts}
+    assert texts["graph"] == "0 graphs in 2 compilations"
+
+
 def test_recompiles_of_the_cell_itself_are_counted_and_lead_to_what_avoids_them() -> None:
     report = cs.load(REPORTS / "recompiles.compilescope.json")
     (count,) = [counted for counted in overview(report).counts if counted.view == "recompiles"]

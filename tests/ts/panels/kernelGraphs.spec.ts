@@ -71,7 +71,7 @@ describe('kernels of several graphs', () => {
 
   it('are listed together, and those that are not there named', () => {
     expect(totals()).toMatch(/^3 kernels, 2 launches/);
-    expect(page.all('[role=columnheader]')[0].textContent).toBe('graph');
+    expect(page.all('[role=columnheader]')[0].textContent).toBe('compilation');
     const rows = page.all('.jp-Compilescope-tableRow');
     expect(rows.map(row => row.firstChild!.textContent)).toEqual([
       ...['0/0 f', '0/0 f', '2/0 f']

@@ -237,7 +237,10 @@ def _counts(report: Report, now: VariantReport | None) -> list[Count]:
     graphs = sum(map(has_graph, compilations))
     kernels = kernel_counts(compilations)
     guards = sum(map(guard_count, compilations))
-    happened = [Count(number=graphs, text=count(graphs, "graph"), view="graph"), broken, recompiled]
+    text = count(graphs, "graph")
+    if graphs != len(compilations):
+        text += f" in {count(len(compilations), 'compilation')}"
+    happened = [Count(number=graphs, text=text, view="graph"), broken, recompiled]
     if not broken.number and now is not None and _ended_at_break(now):
         happened.remove(broken)
     if kernels.text:

@@ -326,7 +326,7 @@ describe('ReportShell', () => {
     expect((await picker()).value).toBe('0/0');
     shell.view = 'guards';
     const shown = await picker();
-    expect(shown.selectedOptions[0].textContent).toBe('all 2');
+    expect(shown.selectedOptions[0].textContent).toBe('all 2 with guards');
     model.compilation = '0/0';
     expect((await picker()).value).toBe('0/0');
     shown.value = '';

@@ -101,7 +101,7 @@ test('a function with five different graph breaks', async ({ page }) => {
     ).toHaveValue(id!);
   });
 
-  await test.step('from the count of kernels to those of all graphs', async () => {
+  await test.step('from the count of kernels to those of all compilations', async () => {
     await page.getByRole('tab', { name: 'Overview', exact: true }).click();
     const count = page.getByRole('button', { name: / of \d+ kernels/ });
     const [all] = / \d+ kernels/.exec((await count.textContent())!)!;
@@ -109,8 +109,8 @@ test('a function with five different graph breaks', async ({ page }) => {
     const kernels = page.getByRole('region', { name: 'Kernels', exact: true });
     const totals = kernels.getByRole('status');
     await expect(totals).toContainText(new RegExp(`^${all.trim()},`));
-    await kernels
-      .getByRole('combobox', { name: 'Graph' })
+    await page
+      .getByRole('combobox', { name: 'Compilation' })
       .selectOption({ index: 1 });
     await expect(totals).not.toContainText(all.trim());
     await expect(totals).toContainText(/^\d+ kernels?,/);
