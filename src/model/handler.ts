@@ -13,7 +13,7 @@ const USES_COMPILESCOPE = /compilescope|%%compile\b/;
 /**
  * Code that inspects a call.
  */
-const INSPECTION = /^\s*%%compile\b/;
+export const INSPECTION = /^\s*%%compile\b/;
 
 /**
  * Connects the model of one notebook or console to its current kernel: once a
