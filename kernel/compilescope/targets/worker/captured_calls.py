@@ -33,7 +33,7 @@ _captures: dict[tuple[str, Key], CapturedCall] = {}
 def captured_for(
     world: World, call: bytes, variant: Variant, step: Callable[[str], None]
 ) -> CapturedCall:
-    """The subject's graphs; nothing runs but Dynamo, on tensors without data."""
+    """The subject's graphs; nothing runs but Dynamo."""
     key = hashlib.sha256(call).hexdigest(), key_of(variant)
     captured_call = _captures.pop(key, None)
     if captured_call is None:
