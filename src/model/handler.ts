@@ -13,7 +13,7 @@ const USES_COMPILESCOPE = /compilescope|%%compile\b/;
 /**
  * Code that inspects a call.
  */
-export const INSPECTION = /^\s*%%compile\b/;
+const INSPECTION = /^\s*%%compile\b/;
 
 /**
  * Connects the model of one notebook or console to its current kernel: once a

@@ -1,5 +1,4 @@
 import type { ITranslator, TranslationBundle } from '@jupyterlab/translation';
-import type { ISignal } from '@lumino/signaling';
 import type { Widget } from '@lumino/widgets';
 import type { ISourcePosition } from '../interfaces/selection';
 import type { ISubjectModel } from '../interfaces/subject';
@@ -63,15 +62,6 @@ export interface IViewContext {
      */
     readonly isPossible: () => boolean;
     readonly run: () => void;
-  };
-
-  /**
-   * Whether the last `%%compile` cell failed, so that the report is of a run before
-   * it; if there is a notebook.
-   */
-  readonly failedRun?: {
-    readonly isLast: boolean;
-    readonly changed: ISignal<unknown, void>;
   };
 }
 

@@ -18,7 +18,6 @@ import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 import { addViewCommands, type IOpenArguments } from './commands';
 import { addKernelUser } from './kernelMenu';
 import { CommandIDs } from './modelCommands';
-import { FailedRun } from '../notebook/failedRun';
 import { cellOf, runAgain } from '../notebook/runAgain';
 import { keepInView } from '../notebook/anchor';
 import { Revealer } from '../notebook/reveal';
@@ -95,7 +94,6 @@ export const viewsPlugin: JupyterFrontEndPlugin<void> = {
     ): Promise<ReportWidget> => {
       const { ReportWidget } = await import('./reportWidget');
       const model = service.modelOf(notebook);
-      const failedRun = new FailedRun(notebook.content, model);
       const widget = new ReportWidget({
         notebook,
         commands,
@@ -112,11 +110,9 @@ export const viewsPlugin: JupyterFrontEndPlugin<void> = {
           runAgain: {
             isPossible: () => cellOf(notebook, model) >= 0,
             run: () => void runAgain(notebook, model, trans)
-          },
-          failedRun
+          }
         }
       });
-      widget.disposed.connect(() => failedRun.dispose());
       service.associate(widget, notebook);
       const save = () => {
         if (!widget.isDisposed) {

@@ -15,16 +15,13 @@ import {
 import type { IViewContext } from '../views';
 
 /**
- * Above all views: the arrival of another report, a failed cell without one, the kernel's work for the
+ * Above all views: the arrival of another report, the kernel's work for the
  * report and its start, what was stopped, and the end of the kernel; each with
  * an action to continue.
  */
 export class WorkStrip extends ReactWidget {
   constructor(
-    private _context: Pick<
-      IViewContext,
-      'model' | 'trans' | 'runAgain' | 'failedRun'
-    >
+    private _context: Pick<IViewContext, 'model' | 'trans' | 'runAgain'>
   ) {
     super();
     this.addClass('jp-Compilescope-work');
@@ -33,14 +30,12 @@ export class WorkStrip extends ReactWidget {
     model.statusChanged.connect(this.update, this);
     model.subjectsChanged.connect(this.update, this);
     model.reportChanged.connect(this.update, this);
-    _context.failedRun?.changed.connect(this.update, this);
   }
 
   protected override render(): JSX.Element {
     return (
       <>
         {this._offer()}
-        {this._context.failedRun?.isLast && this._earlier()}
         {this._work()}
       </>
     );
@@ -67,20 +62,6 @@ export class WorkStrip extends ReactWidget {
         />
       </Line>
     ) : null;
-  }
-
-  private _earlier(): JSX.Element {
-    const { trans } = this._context;
-    return (
-      <Line>
-        <span>
-          {trans.__(
-            'The last run of a %1 cell failed, without a report. This report is of an earlier run.',
-            '%%compile'
-          )}
-        </span>
-      </Line>
-    );
   }
 
   private _work(): JSX.Element | null {

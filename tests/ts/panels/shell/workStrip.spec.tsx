@@ -1,4 +1,3 @@
-import { Signal } from '@lumino/signaling';
 import { Widget } from '@lumino/widgets';
 import { nullTranslator } from '@jupyterlab/translation';
 import { act } from 'react';
@@ -45,22 +44,6 @@ describe('WorkStrip', () => {
         .find(button => button.textContent === label)!
         .click()
     );
-
-  it('says that the report is not of the last cell, which failed', async () => {
-    const changed = new Signal<unknown, void>({});
-    const failedRun = { isLast: false, changed };
-    const other = new WorkStrip({ ...contextOf(model), failedRun });
-    Widget.attach(other, document.body);
-    await drawn();
-    expect(other.node.textContent).toBe('');
-    failedRun.isLast = true;
-    changed.emit();
-    await drawn();
-    expect(other.node.textContent).toBe(
-      'The last run of a %%compile cell failed, without a report. This report is of an earlier run.'
-    );
-    act(() => other.dispose());
-  });
 
   it('says what is done and since when, and cancels it', async () => {
     expect(strip.node.textContent).toBe('');
