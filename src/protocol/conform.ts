@@ -1608,9 +1608,7 @@ export function conformTiming(value: unknown): void {
   o.baseline = text(o.baseline, 'baseline', 'eager');
   o.differs = field(o.differs, 'differs', nullableFlag, none);
   o.host_us = field(o.host_us, 'host_us', nullableNumber, none);
-  o.host_interval_us = field(o.host_interval_us, 'host_interval_us', nullableListOfNumber, none);
   o.device_us = field(o.device_us, 'device_us', nullableNumber, none);
-  o.device_interval_us = field(o.device_interval_us, 'device_interval_us', nullableListOfNumber, none);
   o.threads = number(o.threads, 'threads', 0);
   o.settled = flag(o.settled, 'settled', true);
   o.other_processors = field(o.other_processors, 'other_processors', nullableNumber, none);

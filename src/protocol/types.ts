@@ -2991,9 +2991,7 @@ export interface Timing {
   baseline: string;
   differs: boolean | null;
   host_us: number | null;
-  host_interval_us: [number, number] | null;
   device_us: number | null;
-  device_interval_us: [number, number] | null;
   threads: number;
   settled: boolean;
   other_processors: number | null;

@@ -328,11 +328,10 @@ class Sampler:
             timing.processors = len(self._other_load.usable)
         host = [sample.host for sample in samples if sample.host is not None]
         if host:
-            timing.host_us, timing.host_interval_us = statistics.median(host), median_interval(host)
+            timing.host_us = statistics.median(host)
         device = [sample.device for sample in samples if sample.device is not None]
         if device:
             timing.device_us = statistics.median(device)
-            timing.device_interval_us = median_interval(device)
         if name != self.baseline and self.baseline in self._series:
             self._compare(timing, series, samples)
         return timing

@@ -134,12 +134,8 @@ class Timing(Struct):
     rounds."""
     host_us: float | None = None
     """On a GPU: the time until the call returns (µs); its kernels may still be running."""
-    host_interval_us: tuple[float, float] | None = None
-    """The 95 % interval of that median (µs)."""
     device_us: float | None = None
     """On a GPU: the time between two CUDA events around the call (µs), in consecutive calls."""
-    device_interval_us: tuple[float, float] | None = None
-    """The 95 % interval of that median (µs)."""
     threads: int = 0
     """The number of intra-op threads of torch, fixed during the measurement."""
     settled: bool = True
