@@ -10,7 +10,7 @@ from typing import Any
 from ...report import STAGES, Change, Compilation, Effective, Graph, Guard, VariantReport
 from ...report.units import whole_number
 from ...report.variant import CUDA_GRAPHS, Variant
-from ...torch_api.guards.installed_names import without_counter
+from ...torch_api.guards.installed_names import without_counter, without_ids
 from ..figures.wording import count
 from ..wrapper.launches import codes_of
 
@@ -250,7 +250,7 @@ def _guards(baseline: Compilation, compilation: Compilation) -> Iterator[Change]
 
 
 def _expressions(guards: Sequence[Guard]) -> Counter[str]:
-    return Counter(without_counter(guard.expression) for guard in guards)
+    return Counter(without_ids(without_counter(guard.expression)) for guard in guards)
 
 
 def _count(number: int, only: Counter[str]) -> str:
