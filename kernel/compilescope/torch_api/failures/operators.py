@@ -56,12 +56,14 @@ def fake_tensors(error: BaseException) -> Problem:
     explained = text_after("Explanation: ", message)
     called = _CALLED.search(explained)
     operator = f"The operator {called[1] or called[2]}" if called else "An operator"
+    # The operator's own exception comes last, after Dynamo's arguments.
+    why = _raised(explained.rpartition(": got ")[2]) or first_line_of(error)
+    remedy = _REGISTER if _is_custom(explained) else _TEST
     return Problem(
         severity="error",
         what=f"{operator} failed on fake tensors while Dynamo was tracing it.",
-        # The operator's own exception comes last, after Dynamo's arguments.
-        why=_raised(explained.rpartition(": got ")[2]) or first_line_of(error),
-        remedy=_REGISTER if _is_custom(explained) else _TEST,
+        why=why,
+        remedy=_CREATE if _TWO_DEVICES.search(why) else remedy,
         where=last_traced(error),
         detail=message,
     )
@@ -75,6 +77,11 @@ _TEST = (
     "If the call works without torch.compile, as it catches this error, let it test sizes and "
     "types before it calls the operator."
 )
+_CREATE = (
+    "Create every tensor on the arguments' device, for example torch.zeros(3, device=x.device): "
+    "without `device`, torch creates it on the CPU."
+)
+_TWO_DEVICES = re.compile(r"found at least two devices|Unhandled FakeTensor Device Propagation")
 _CALLED = re.compile(
     r"call_(?:function|method) (?:<(?:built-in )?(?:function|method) (\w+)[^>]*>|([\w.]+))\("
 )

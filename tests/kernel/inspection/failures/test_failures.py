@@ -410,6 +410,16 @@ def test_an_operator_whose_error_the_call_catches_needs_no_fake_implementation()
     assert "let it test sizes" in problem.remedy
 
 
+def test_a_tensor_without_a_device_is_named_as_such_for_a_target() -> None:
+    def shifted(x: torch.Tensor) -> torch.Tensor:
+        return x + torch.linspace(0, 1, x.shape[0])
+
+    gpu = {"gpu": cs.Variant(target="h100")}
+    problem = the_problem(inspect(Call(shifted, (torch.ones(4),)), variants=gpu, run=False))
+    assert "at least two devices" in problem.why
+    assert "device=x.device" in problem.remedy
+
+
 def test_an_argument_that_one_call_uses_up_is_refused_before_anything_is_built() -> None:
     def total(numbers: Iterable[torch.Tensor]) -> torch.Tensor:
         return torch.stack(list(numbers)).sum()
