@@ -83,9 +83,21 @@ def without_backward(
     if not isinstance(forward, ast.Call):
         value = ast.unparse(forward) if forward is not None else "the loss"
         return f"end the cell in the call that computes {value}."
+    if _is_whole(forward, namespace):
+        return f"end the cell in {ast.unparse(forward)}."
     ending = copy.copy(last)
     ending.value = forward
     return in_a_function(ending, blocks, namespace)
+
+
+def _is_whole(call: ast.Call, namespace: Mapping[str, Any]) -> bool:
+    """Whether a call of a function computes all of an expression: its arguments call nothing."""
+    arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
+    return (
+        isinstance(call.func, ast.Name)
+        and call.func.id in namespace
+        and not any(isinstance(node, ast.Call) for part in arguments for node in ast.walk(part))
+    )
 
 
 def _parameters(expression: ast.expr, namespace: Mapping[str, Any]) -> list[str]:

@@ -201,6 +201,10 @@ WRONG = [
         f"{BACKWARD}{ENDING.format('x', '(x * 2).sum()')}    compute(x)\n",
     ),
     (
+        "import torch\nx = torch.ones(2, requires_grad=True)\ng = torch.sum\ng(x * 2).backward()",
+        f"{BACKWARD}End the cell in g(x * 2).\n",
+    ),
+    (
         "import torch\nloss = torch.ones(2, requires_grad=True).sum()\nloss.backward()",
         f"{BACKWARD}End the cell in the call that computes loss.\n",
     ),
