@@ -37,6 +37,12 @@ def status(session: Session) -> str:
     return "\n".join(lines)
 
 
+_WHERE = (
+    "Compilations appear as they happen in JupyterLab's right sidebar (the Compilescope icon), and "
+    "in a cell with %compilescope status."
+)
+
+
 def watching(session: Session) -> str:
     """Return whether the kernel is watched, and the compilations so far, in a line or two."""
     state = session.watcher.state()
@@ -46,10 +52,8 @@ def watching(session: Session) -> str:
     since = "" if state.since_s is None else f" since {time_of_day(state.since_s)}"
     lines = [(f"Watching{since}: " if state.on else "Not watching; recorded: ") + counts]
     if state.on and not state.compilations:
-        lines.append(
-            "Compilations appear as they happen in JupyterLab's right sidebar (the Compilescope "
-            "icon), and in a cell with %compilescope status."
-        )
+        # Counts would stay 0 below a cell that begins to watch and then compiles.
+        lines = [f"Watching{since}.", _WHERE]
     if state.problem is not None:
         lines.append(f"{wording.MARKS['error']}: {state.problem.what}")
     return "\n".join(lines)
