@@ -155,7 +155,7 @@ def _complete(
         key=lambda place: (
             distances[place],
             -counts[place],
-            failures[place][1].kind not in ("other", "backend"),
+            failures[place][1].kind not in ("range", "other", "backend"),
             failures[place][1] in seen,
         ),
     )

@@ -83,8 +83,8 @@ class Failure(Struct):
     compilation: str = ""
     """The compile id that the guard belongs to."""
     kind: str = ""
-    """What changed: size, stride, rank, dtype, device, dispatch_keys, requires_grad, value, type,
-    identity, length, keys, attribute, global, grad_mode, global_state, backend, other."""
+    """What changed: size, stride, rank, dtype, device, dispatch_keys, requires_grad, value, range,
+    type, identity, length, keys, attribute, global, grad_mode, global_state, backend, other."""
     dimension: int | None = None
     """The dimension, if a size or stride changed."""
     old: str = ""

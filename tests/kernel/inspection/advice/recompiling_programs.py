@@ -39,6 +39,16 @@ class Ran(NamedTuple):
 SIZES = Program(
     "def f(x):\n    return x + 1", "for n in (4, 5, 6):\n    compiled(torch.ones(n, 3))"
 )
+GROWING_CACHE = Program(
+    """\
+def f(x, cache):
+    for layer in range(4):
+        cache[layer] = torch.cat([cache[layer], x]) if layer in cache else x + layer
+    return sum(cache[layer].sum() for layer in range(4))
+""",
+    "cache = {}\nfor n in (4, 1, 1, 1):\n    compiled(torch.ones(n, 3), cache)",
+)
+"""A prompt, then tokens: the third call differs from the second in the sizes of the cache alone."""
 NAMED = Program(
     "def f(x):\n    return x + 1",
     "for batch in (torch.ones(4, 3), torch.ones(5, 3)):\n    compiled(batch)",

@@ -18,6 +18,7 @@ from .recompiling_programs import (
     EMPTIED,
     FILLED,
     GLOBAL,
+    GROWING_CACHE,
     INTEGER,
     KEYWORD,
     LENGTH,
@@ -170,6 +171,28 @@ def test_what_became_dynamic_is_said_once() -> None:
     ]
     (became,) = recompiled.became_dynamic
     assert became.startswith("L['x'].size()[0] → s")
+
+
+def test_an_empty_cache_differs_more_than_one_of_another_size() -> None:
+    ran = run(GROWING_CACHE.define, GROWING_CACHE.compile, GROWING_CACHE.calls)
+    second, third = (
+        compilation.recompile for compilation in ran.compilations if compilation.recompile
+    )
+    assert second.failures[0].compilation == "0/0"
+    assert third.previous == "0/1"
+    assert third.causes[0].text == "cache[0].size(0): 4 → 5"
+
+
+def test_a_number_out_of_a_symbols_range_is_said_with_the_range() -> None:
+    ran = run(
+        "def f(x, n):\n    return x * n if n > 0 else x",
+        'compiled = torch.compile(f, backend="eager")',
+        "for n in (5, 4, 0):\n    compiled(torch.ones(3), n)",
+    )
+    recompile = ran.compilations[-1].recompile
+    assert recompile is not None
+    causes = [(cause.subject, cause.was, cause.now) for cause in recompile.causes]
+    assert causes == [("n", "at least 1", "0"), ("n", "5", "0")]
 
 
 def test_a_frame_that_was_given_up_counts_what_was_compiled() -> None:

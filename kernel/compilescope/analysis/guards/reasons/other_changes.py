@@ -105,9 +105,12 @@ def distance(failure: Failure, earlier: Values | None, now: Values) -> float:
         else _aspect(failure.kind, failure.source, failure.dimension)
     )
     replaced = tuple(
-        f"{aspect[1]}{access}" for aspect in changed if aspect[0] == "value" for access in ".["
+        f"{aspect[1]}{access}"
+        for aspect in changed
+        if aspect[0] in ("value", "length")
+        for access in ".["
     )
-    # The parts of an object of another type are not comparable: they differ, too.
+    # The parts of an object of another type or length that only one of them guards differ, too.
     parts = {fact.source for fact in _facts(earlier).keys() ^ _facts(now).keys()}
     return len(changed) + sum(part.startswith(replaced) for part in parts)
 

@@ -39,6 +39,8 @@ _EQUAL = re.compile(
 )
 _UNEQUAL = re.compile(rf"{_SIZE.pattern} != (?P<number>-?\d+)$")
 _RANGE = re.compile(r"(?:(?P<low>-?\d+) <= )?[^\s<>=]+(?: <= (?P<high>-?\d+))?$")
+_NUMBER = re.compile(r"(?:-?\d+ <= )?(?P<source>[a-zA-Z_][^\s<>=()]*)(?: <= -?\d+)?$")
+"""The range of a number that is a symbol: ``1 <= n <= 49``."""
 _VALUE = re.compile(r"(?P<source>[^\s=]+) (?P<test>==|!=|is) (?P<old>.*)$", re.S)
 _KINDS = {
     "requires_grad": "requires_grad",
@@ -161,6 +163,8 @@ def _read_expression(text: str) -> _Read:
         if match["test"] == "!=":
             old = f"not {old}"
         return _Read("global" if source.startswith("G[") else "value", source, old)
+    if (match := _NUMBER.match(text)) and match["source"] != text:
+        return _Read("range", match["source"], _bounds(text))
     return _Read()
 
 

@@ -23,7 +23,7 @@ _SUBJECTS = {
     "length": "len({})",
 }
 """Kinds of failed guards → what they compare, for a source."""
-_WHOLE = ("value", "global", "identity")
+_WHOLE = ("value", "range", "global", "identity")
 """Kinds of failed guards that compare the value itself."""
 _CLASS = re.compile(r"^<class '(?:__main__\.)?([^']+)'>(?=$| at 0x)")
 _KEY = re.compile(r"\[list\(dict\.keys\([^()]*\)\)\[(\d+)\]\]")
