@@ -1,7 +1,7 @@
 import * as React from 'react';
 import type { VariantReport } from '../../protocol/types';
 import type { IEmpty } from '../common';
-import { ReportView } from '../common';
+import { Empty, ReportView } from '../common';
 import type { IViewContext } from '../views';
 import { SweepBody } from './body';
 
@@ -81,7 +81,11 @@ export class SweepView extends ReportView<readonly VariantReport[]> {
   }
 
   protected override present(deployed: readonly VariantReport[]): JSX.Element {
-    return (
+    // The kernel may be gone, and its sweep with it, since this was loaded.
+    const empty = this.whyEmpty(deployed);
+    return empty ? (
+      <Empty {...empty} />
+    ) : (
       <SweepBody
         key={this.model.subject}
         deployed={deployed}

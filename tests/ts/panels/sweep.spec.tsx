@@ -47,6 +47,10 @@ describe('SweepView', () => {
     await view['load']();
     expect(model.loadSweep).toHaveBeenCalledTimes(1);
     expect(view['whyEmpty']([])?.why).toContain('is gone');
+    // It may have been loaded before the kernel was restarted.
+    expect(view['present']([]).props).toMatchObject({
+      why: 'The kernel that could make one is gone.'
+    });
     expect(view['whyEmpty']([])?.remedy).toBe(
       'Call compilescope.sweep(fn, args) in a notebook, or compilescope.study(report, "deploy") for ways to deploy.'
     );
