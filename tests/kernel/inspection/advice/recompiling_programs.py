@@ -43,10 +43,10 @@ GROWING_CACHE = Program(
     """\
 def f(x, cache):
     for layer in range(4):
-        cache[layer] = torch.cat([cache[layer], x]) if layer in cache else x + layer
+        cache[layer] = torch.cat([cache[layer], x], 1) if layer in cache else x + layer
     return sum(cache[layer].sum() for layer in range(4))
 """,
-    "cache = {}\nfor n in (4, 1, 1, 1):\n    compiled(torch.ones(n, 3), cache)",
+    "cache = {}\nfor n in (4, 1, 1, 1):\n    compiled(torch.ones(3, n), cache)",
 )
 """A prompt, then tokens: the third call differs from the second in the sizes of the cache alone."""
 NAMED = Program(

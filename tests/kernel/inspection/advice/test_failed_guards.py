@@ -180,7 +180,7 @@ def test_an_empty_cache_differs_more_than_one_of_another_size() -> None:
     )
     assert second.failures[0].compilation == "0/0"
     assert third.previous == "0/1"
-    assert third.causes[0].text == "cache[0].size(0): 4 → 5"
+    assert third.causes[0].text == "cache[0].size(1): 4 → 5"
 
 
 def test_a_number_out_of_a_symbols_range_is_said_with_the_range() -> None:

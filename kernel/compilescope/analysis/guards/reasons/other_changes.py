@@ -88,11 +88,11 @@ def distance(failure: Failure, earlier: Values | None, now: Values) -> float:
     """
     if earlier is None:
         return math.inf
-    differing = _differing(earlier, now)
+    differing = [*_differing(earlier, now), *_now_symbols(earlier, now)]
     resized = _resized(differing)
     changed = {
         _aspect(fact.kind, fact.source, fact.dimension)
-        for fact in (*differing, *_now_symbols(earlier, now))
+        for fact in differing
         if not (fact.kind == "stride" and fact.source in resized)
     }
     attributes = _attributes(now)
