@@ -222,7 +222,7 @@ export interface ISubjectModel extends IDisposable, IMeasuring, ISweeping {
    * Get the results so far of the checkup of the kernel's environment, which
    * runs until its `waiting` is empty.
    *
-   * @param again - Start a new checkup, unless one is running.
+   * @param restart - Start a new checkup, unless one is running.
    */
   getCheckup(restart: boolean): Promise<CheckupResult>;
 
@@ -230,7 +230,7 @@ export interface ISubjectModel extends IDisposable, IMeasuring, ISweeping {
    * Get the standalone program of a kernel or graph, or the job that writes and
    * tries it, which the first request starts.
    *
-   * @param again - Start another job if the last one has ended.
+   * @param restart - Start another job if the last one has ended.
    */
   getReproducer(part: IReproduced, restart: boolean): Promise<ReproducerResult>;
 

@@ -122,7 +122,7 @@ export class SweepKeeper {
   /**
    * Start a sweep.
    *
-   * @param ask - Requests the sweep from the kernel; resolves with all its
+   * @param request - Requests the sweep from the kernel; resolves with all its
    *   cells.
    */
   async begin(request: () => Promise<Sweep | null>): Promise<void> {

@@ -54,7 +54,7 @@ export function isPart(
 function invalidParts(why: string): RequestError {
   return new RequestError(
     problem({
-      what: 'A long reply of the kernel did not arrive whole',
+      what: 'A long reply from the kernel arrived incomplete',
       why,
       remedy: 'Try again; if the error persists, reload the page.'
     }),

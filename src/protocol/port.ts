@@ -184,7 +184,7 @@ export class PortConnection extends BaseConnection {
 }
 
 const GONE = problem({
-  what: 'The panel is not connected to its kernel any more',
+  what: 'The panel is no longer connected to its kernel',
   why: 'The kernel was restarted or shut down, or the cell was run again',
   remedy: 'Run the cell again.'
 });

@@ -98,7 +98,7 @@ export const TABLES = {
   kernels: (trans: TranslationBundle) => ({
     graph: {
       title: trans.__('compilation'),
-      note: trans.__('The compilation that the kernel is of'),
+      note: trans.__('The compilation that the kernel belongs to'),
       kind: 'words' as const
     },
     name: {
@@ -247,7 +247,7 @@ export const TABLES = {
   guards: (trans: TranslationBundle) => ({
     graph: {
       title: trans.__('compilation'),
-      note: trans.__('The compilation that the guard is of'),
+      note: trans.__('The compilation that the guard belongs to'),
       kind: 'words' as const
     },
     expression: {

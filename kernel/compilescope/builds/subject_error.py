@@ -50,8 +50,8 @@ def without_our_frames(error: BaseException) -> BaseException:
         return error
     if hasattr(error, "add_note"):  # from Python 3.11 on
         error.add_note(
-            f"The call that compilescope inspected raised this. {type(error).__name__} is no "
-            "Exception: it ends the inspection, and is no problem of the report."
+            f"The call that compilescope inspected raised this. {type(error).__name__} does "
+            "not derive from Exception, so it ends the inspection instead of being reported."
         )
     return error.with_traceback(users_part(error))
 

@@ -19,7 +19,7 @@ def pin(_: Session | None, request: messages.PinTier) -> messages.TiersResult:
             graph.pin(request.tier if request.pinned else None)
             return messages.TiersResult(graphs=current())
     raise CompilescopeError(
-        "This graph is not in the kernel any more.",
+        "This graph is no longer in the kernel.",
         "What it was compiled for no longer exists, or the kernel was restarted.",
         "Call the compiled model again.",
     )

@@ -306,7 +306,7 @@ def _check(size: int, backend: str, timeout_s: float) -> None:
         available = [name for name in dist.Backend.backend_list if dist.is_backend_available(name)]
         raise CompilescopeError(
             f"There is no backend {backend!r} for torch.distributed here.",
-            remedy=f"There are {', '.join(available)}.",
+            remedy=f"Available: {', '.join(available)}.",
         )
 
 

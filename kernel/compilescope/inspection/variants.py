@@ -292,7 +292,7 @@ def _unknown(kind: str, name: object, allowed: Iterable[str]) -> CompilescopeErr
             f"Did you mean {_listed(close)}?" if close else "See torch._inductor.list_options()."
         )
     else:
-        remedy = f"There are {_listed(allowed)}."
+        remedy = f"Available: {_listed(allowed)}."
     return CompilescopeError(f"There is no {kind} {name!r}.", remedy=remedy)
 
 

@@ -142,7 +142,7 @@ def compilescope(line: str) -> Checkup | None:
     command = command or "status"
     memory = _memory(rest) if command == "watch" else None
     if command not in _COMMANDS.split(", ") or (rest.strip() and memory is None):
-        raise UsageError(f"There is no %compilescope {line.strip()}. There are {_COMMANDS}.")
+        raise UsageError(f"There is no %compilescope {line.strip()}. Available: {_COMMANDS}.")
     if command == "doctor":
         return _doctor()
     from ..session.session import get_session

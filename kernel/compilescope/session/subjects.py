@@ -51,7 +51,7 @@ class Subjects:
         """
         if subject not in self.inspections:
             raise CompilescopeError(
-                "This subject is not in the kernel any more.",
+                "This subject is no longer in the kernel.",
                 "It was forgotten, or the kernel was restarted.",
                 "Run its cell again.",
             )

@@ -179,5 +179,6 @@ CPP_ONLY = (
 NO_BUFFERS = "No buffer of the Python wrapper is known to hold the value of a node."
 GRAPH = (
     "No kernel deviates from the post-grad graph ({count} compared). So the graph itself deviates "
-    "(a decomposition, a pass, what Dynamo traced), or a kernel whose result is no node's value."
+    "(a decomposition, a pass, what Dynamo traced), or a kernel does whose result is not the value "
+    "of a node."
 )

@@ -222,7 +222,7 @@ def _study_here(
     ):
         if existing is not None:
             if not built.holds(variant.name, existing):
-                raise CompilescopeError("The code of the call was replaced since it was built.")
+                raise CompilescopeError("The code of the call was replaced after it was built.")
             built.install(variant.name)
         compiled = 0 if existing is None else len(existing.layers.frames)
         run_here(
@@ -263,7 +263,7 @@ def run_here(study: Study, context: StudyContext) -> None:
     """
     if study.run is None:
         raise CompilescopeError(
-            f"The study {study.name!r} is of code for a target.",
+            f"The study {study.name!r} needs code for a target.",
             remedy="Add a variant with a target: compilescope.Variant(target='h100').",
         )
     requested = context.report.requested

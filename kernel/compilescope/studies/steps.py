@@ -63,7 +63,7 @@ def study_steps(study: StudyContext) -> None:
     """Fills the times of the steps of a built variant."""
     report, variant = study.report, study.report.requested
     folder = caches.new_folder()
-    study.monitor.step("building with marks", variant=report.name, fraction=0.1)
+    study.monitor.step("building with clock reads", variant=report.name, fraction=0.1)
     try:
         study.snapshot.restore()
         with caches.only(folder), marking(_cpp_text):

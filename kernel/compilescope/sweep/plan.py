@@ -65,7 +65,7 @@ def make(
     """
     if (fn is None) == (factory is None):
         raise CompilescopeError(
-            "A sweep takes a subject or a factory, one of the two.",
+            "A sweep takes either a subject or a factory.",
             remedy="Write sweep(fn, args), or sweep(factory=make) where make() returns (fn, args).",
         )
     check_function("fn" if factory is None else "factory", fn if factory is None else factory)

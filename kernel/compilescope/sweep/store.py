@@ -110,7 +110,9 @@ class Store:
             severity="warning",
             what="Finished cells cannot be kept on disk.",
             why=f"{error}.",
-            remedy="The sweep continues, but cannot be resumed. Make room, or give another folder.",
+            remedy=(
+                "The sweep continues, but cannot be resumed. Free space, or set another folder."
+            ),
         )
 
 

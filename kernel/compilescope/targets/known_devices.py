@@ -47,7 +47,7 @@ def find(name: str) -> Device:
         meant = f"Did you mean {close[0]!r}? " if close else ""
         raise CompilescopeError(
             f"There is no target {name!r}.",
-            remedy=f"{meant}There are {_listed(names())}. To add a target:{code_to_paste(add)}",
+            remedy=f"{meant}Available: {_listed(names())}. To add a target:{code_to_paste(add)}",
         )
     return devices[plain_name]
 
@@ -116,7 +116,7 @@ def add(name: str, *, like: str, **figures: Any) -> Device:
     if unknown:
         raise CompilescopeError(
             f"A target has no figure {unknown[0]!r}.",
-            remedy=f"There are {_listed(sorted(_BUILD | _DEVICE))}.",
+            remedy=f"Available: {_listed(sorted(_BUILD | _DEVICE))}.",
         )
     source = Source(f"given as a target of its own, like {base.name}", "")
     changed = msgspec.to_builtins(base) | {name: figures[name] for name in _DEVICE & set(figures)}

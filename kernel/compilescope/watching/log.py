@@ -99,8 +99,8 @@ class WatchLog:
         if self._first_failure is None:
             self._first_failure = Problem(
                 severity="error",
-                what=f"Watching failed in part: {type(error).__name__}: {error}",
-                why="This is a fault of compilescope. Your code went on, and so does watching.",
+                what=f"Part of watching failed: {type(error).__name__}: {error}",
+                why=_FAULT,
                 remedy="Please report it with the details below.",
                 detail="".join(traceback.format_exception(error)),
             )
@@ -311,7 +311,7 @@ class WatchLog:
                 Problem(
                     severity="warning",
                     what=f"The {self.left_out:,} oldest compilations are only counted.",
-                    why=f"Not even their outlines find room within {budget}.",
+                    why=f"Even their outlines do not fit in {budget}.",
                     remedy="Watch with a larger memory, or for a shorter time.",
                 )
             )
@@ -327,7 +327,9 @@ class WatchLog:
         self.report.problems = problems
 
 
-_FAULT = "This is a fault of compilescope. Your code went on, and so does watching."
+_FAULT = (
+    "This is a bug in compilescope, not in your code. Your code kept running, and watching goes on."
+)
 
 
 def megabytes(size: int) -> str:

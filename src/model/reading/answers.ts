@@ -20,7 +20,7 @@ const OF_CHANGED_VARIANTS: ReadonlySet<CachedRequest> = new Set([
  */
 export class AnswerCache {
   /**
-   * @param ask - Sends a request to the kernel.
+   * @param _ask - Sends a request to the kernel.
    */
   constructor(
     private _ask: <K extends CachedRequest>(

@@ -26,10 +26,10 @@ def f(x: torch.Tensor) -> torch.Tensor:
 
 
 WRONG: dict[str, tuple[Any, str]] = {
-    "unknown name": ("pythn", f"There is no variant 'pythn'. There are {listed(NAMES)}."),
+    "unknown name": ("pythn", f"There is no variant 'pythn'. Available: {listed(NAMES)}."),
     "unknown name in a list": (
         ["cpp", "C++"],
-        f"There is no variant 'C++'. There are {listed(NAMES)}.",
+        f"There is no variant 'C++'. Available: {listed(NAMES)}.",
     ),
     "no variants": ((), f"variants is empty. Name some of {listed(NAMES)}."),
     "a number": (
@@ -45,7 +45,7 @@ WRONG: dict[str, tuple[Any, str]] = {
     ),
     "mode": (
         cs.Variant(mode="max"),
-        f"There is no mode 'max'. There are {listed(MODES)}.",
+        f"There is no mode 'max'. Available: {listed(MODES)}.",
     ),
     "mode's type": (
         {"mine": {"mode": ["max"]}},
@@ -53,7 +53,7 @@ WRONG: dict[str, tuple[Any, str]] = {
     ),
     "setting": (
         [{"cpp": True}],
-        f"There is no variant setting 'cpp'. There are {listed(SETTINGS)}.",
+        f"There is no variant setting 'cpp'. Available: {listed(SETTINGS)}.",
     ),
     "backend's type": (
         {"mine": {"backend": 3}},
@@ -90,7 +90,7 @@ WRONG: dict[str, tuple[Any, str]] = {
     "target": (
         cs.Variant(target="H1000"),
         (
-            "There is no target 'H1000'. Did you mean 'h100'? There are "
+            "There is no target 'H1000'. Did you mean 'h100'? Available: "
             f"{', '.join(map(repr, known_devices.names()))}. To add a target:\n\n"
             "    import compilescope\n"
             "    compilescope.add_target('H1000', like='h100', multiprocessors=60)"
@@ -121,7 +121,7 @@ def test_a_wrong_backend_names_those_to_use() -> None:
     with pytest.raises(cs.CompilescopeError) as error:
         variants.parse([cs.Variant(backend="nope")])
     message = str(error.value)
-    assert message.startswith("There is no backend 'nope'. There are 'aot_eager', ")
+    assert message.startswith("There is no backend 'nope'. Available: 'aot_eager', ")
     assert "'inductor'" in message
     assert "'compilescope'" not in message
     assert set(message.split("'")[3::2]) <= set(list_backends(exclude_tags=None))

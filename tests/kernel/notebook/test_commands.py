@@ -10,7 +10,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from ..views_report import report
 from .magic_support import FakeSession, succeed
 
-COMMANDS = "There are watch, off, clear, forget, status, doctor."
+COMMANDS = "Available: watch, off, clear, forget, status, doctor."
 
 
 def test_status_lists_what_was_inspected(

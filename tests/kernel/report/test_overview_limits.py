@@ -124,7 +124,7 @@ def test_a_breakdown_of_other_calls_than_those_timed_says_so() -> None:
     variant.layers = [forward, backward]
     variant.verdict = verdict(variant, report)
     limit = limit_of(report)
-    assert limit.calls == "The parts are of a call of 40.0 µs and its backward of 90.0 µs."
+    assert limit.calls == "The parts cover a call of 40.0 µs and its backward of 90.0 µs."
     assert limit.basis == "measured"
 
 

@@ -68,7 +68,7 @@ def test_first_calls_that_contradict_each_other_are_not_subtracted() -> None:
         variant.startups = [Startup(cache="cold", first_call_s=apart_s)]
     answer = wrapper_of(report)
     assert answer.text.endswith(
-        "Which wrapper has the shorter first call is not clear: with the Python wrapper it took "
+        "It is not clear which wrapper has the shorter first call: with the Python wrapper it took "
         "46.6 s in the inspection and 35.0 s in a new process, with the C++ one 45.9 s and 63.5 s."
     )
 
@@ -132,7 +132,7 @@ def test_the_wrapper_that_is_little_of_a_call_cannot_help() -> None:
 def test_a_difference_that_exceeds_the_wrapper_is_not_attributed_to_it() -> None:
     answer = wrapper_of(report_of_short_wrapper(cpp=90.0))
     assert answer.headline == "No: there is too little to save."
-    unexplained = "The wrapper alone does not explain that the C++ one is"
+    unexplained = "The wrapper alone does not explain why the C++ one is"
     assert f"{unexplained} 1.16\u00d7 slower" in answer.text
     answer = wrapper_of(report_of_short_wrapper(python=90.0, cpp=78.0))
     assert answer.headline == "Yes: 1.15\u00d7 faster per call."

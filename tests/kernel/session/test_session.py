@@ -119,7 +119,7 @@ def test_a_forgotten_subject_says_so() -> None:
         with pytest.raises(cs.CompilescopeError) as error:
             ask()
         assert str(error.value) == (
-            "This subject is not in the kernel any more. It was forgotten, or the kernel was "
+            "This subject is no longer in the kernel. It was forgotten, or the kernel was "
             "restarted. Run its cell again."
         )
     session.forget(subject)

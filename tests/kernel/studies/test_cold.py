@@ -237,4 +237,4 @@ def test_another_backend_has_no_such_settings() -> None:
     assert isinstance(inspection, Inspection)
     report = requests.study(session, inspection.report, ["cold"])
     (problem,) = report.variant("quick").problems
-    assert "The settings are Inductor's" in problem.why
+    assert "The settings require the backend 'inductor'" in problem.why

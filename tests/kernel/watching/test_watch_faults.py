@@ -97,7 +97,7 @@ def test_a_failing_handler_is_a_problem_and_nothing_more(monkeypatch: pytest.Mon
     (problem,) = report.problems
     assert problem.severity == "error"
     assert "out of order" in problem.what
-    assert "Your code went on" in problem.why
+    assert "Your code kept running" in problem.why
     assert latest().state().problem == problem
 
 

@@ -52,7 +52,7 @@ class LatencyChange(Struct):
             return "no clear difference"
         direction = "higher" if self._is_higher else "lower"
         if self.before_ratio is None or self.after_ratio is None:
-            return f"{direction}; no ratio to eager tells whether the machine is the cause"
+            return f"{direction}; without a ratio to eager, the machine may be the cause"
         changed = "slower" if self._is_higher else "faster"
         return f"{direction}, but not clearly {changed} compared with eager"
 

@@ -148,7 +148,7 @@ def _more(variant: VariantReport, other: VariantReport) -> tuple[str, SourceLine
         if causes:
             return f"recompiles: {causes[0].text}", causes[0].where or compilation.frame
         if compilation.frame is not None:
-            return "compiles a further function", compilation.frame
+            return "compiles another function", compilation.frame
     return None
 
 
@@ -182,7 +182,7 @@ def _of_compilations(
     graphs, other_graphs = dict(_graphs(first.code)), dict(_graphs(second.code))
     if graphs.keys() != other_graphs.keys():
         yield RankDifference(
-            what=f"{variant}: how many graphs {first.id} has",
+            what=f"{variant}: number of graphs of {first.id}",
             kind="graph",
             here=str(len(graphs)),
             there=str(len(other_graphs)),

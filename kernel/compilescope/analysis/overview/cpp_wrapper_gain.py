@@ -186,8 +186,8 @@ def _unexplained(ratio: Speedup, python: VariantReport) -> str:
     if not _is_unexplained(ratio, python):
         return ""
     return (
-        f" The wrapper alone does not explain that the C++ one is {ratio.text}: the rest is noise, "
-        "or the kernels run at another speed."
+        f" The wrapper alone does not explain why the C++ one is {ratio.text}: the rest is noise, "
+        "or the kernels run at a different speed."
     )
 
 
@@ -239,8 +239,8 @@ def _contradiction(python: VariantReport, cpp: VariantReport, before: float, aft
     if _is_chance(*here) and _is_chance(before, after):
         return ""
     return (
-        " Which wrapper has the shorter first call is not clear: with the Python wrapper it took "
-        f"{duration(here[0] * 1e6)} in the inspection and {duration(before * 1e6)} in a new "
+        " It is not clear which wrapper has the shorter first call: with the Python wrapper it "
+        f"took {duration(here[0] * 1e6)} in the inspection and {duration(before * 1e6)} in a new "
         f"process, with the C++ one {duration(here[1] * 1e6)} and {duration(after * 1e6)}."
     )
 

@@ -76,7 +76,7 @@ def _calls(variant: VariantReport) -> str:
     called, whole = called_us(variant), sum(layers.whole_us for layers in variant.layers)
     if whole > called > 0:
         parts = f"a call of {duration(called)} and its backward of {duration(whole - called)}"
-        return f"The parts are of {parts}."
+        return f"The parts cover {parts}."
     if not all(layers.agrees for layers in variant.layers):
         whole, own = sum_of_layers(variant)
         return (

@@ -223,9 +223,8 @@ def _disagreement(spent: TimeBreakdown, reached: PeakShares) -> str:
     if 1 / _MAX_NOISE_RATIO <= timed_us / spent.kernels <= _MAX_NOISE_RATIO:
         return ""
     return (
-        f" The rates are of another measurement, in which the kernels took {us_text(timed_us)} "
-        f"instead of {us_text(spent.kernels)}: the two disagree, which other load on the machine "
-        "can cause."
+        f" The rates come from another measurement, in which the kernels took {us_text(timed_us)} "
+        f"instead of {us_text(spent.kernels)}: other load on the machine can cause the difference."
     )
 
 

@@ -67,10 +67,7 @@ _MEANINGS = {
         PARTS,
     ),
     "re-recording limit": Meaning(
-        (
-            "The graph was recorded again too often: tensors that it expects at fixed addresses "
-            "moved."
-        ),
+        ("The graph was re-recorded too often: tensors that it expects at fixed addresses moved."),
         "Keep parameters and buffers at the same addresses between calls.",
         f"{_CONFIG}triton.cudagraph_unexpected_rerecord_limit = 1024",
     ),

@@ -381,7 +381,7 @@ _ROUNDED_SUMS = 1024
 """A second call may differ as much as after so many kernels: by 32 times the tolerance."""
 NO_MEMORY = "Comparing in float64 needs more memory than is free. Nothing is compared."
 SKIPPED = "Operators that call functions did not run in float64: {}."
-NO_ROOM_ELSEWHERE = "There is no room for the subject's tensors in float64 on another rank."
+NO_ROOM_ELSEWHERE = "Another rank has too little memory for the subject's tensors in float64."
 _INSPECT_FUNCTION = (
     "Inspect the function that aot_compile compiled: the accuracy study of its variant finds the "
     "first kernel whose result is wrong."

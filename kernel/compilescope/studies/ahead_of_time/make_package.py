@@ -88,7 +88,7 @@ def _package(ended: Ended, result_file: Path) -> Package:
         return Package(problem=problem)
     problem.what = "The package was made, but could not be run."
     problem.remedy = (
-        "If torch._inductor.aoti_load_package() ends Python as well, it is a fault of torch's."
+        "If torch._inductor.aoti_load_package() crashes Python too, it is a bug in torch."
     )
     package = msgspec.json.decode(result_file.read_bytes(), type=Package)
     package.problem = problem

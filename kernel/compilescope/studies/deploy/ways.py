@@ -144,7 +144,7 @@ def ways(variant: Variant, subject: Subject) -> list[DeployWay]:
             name=TENSOR_GUARDS,
             title="only tensors are checked before a call",
             filter_fn="keep_tensor_guards_unsafe",
-            ignored="other values that are no tensors, or another state of the model",
+            ignored="other values that are not tensors, or another state of the model",
         ),
         _aot_compile(variant, subject),
         *(way for way in modes if way.name in _TUNED),

@@ -15,7 +15,9 @@ from ...report.problem import Problem
 
 TIMEOUT_S = 600.0
 AFTER_TIMEOUT = "Give the study a call that compiles faster: a part of the model, say."
-AFTER_DEATH = "See what it wrote last. If the call alone ends Python as well, it is not the study."
+AFTER_DEATH = (
+    "See its last output. If the call alone crashes Python too, the study is not the cause."
+)
 _LAST = 2000
 """How much of what a process wrote is shown when it died."""
 

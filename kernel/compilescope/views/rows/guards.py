@@ -9,7 +9,7 @@ from .table import Column, Table
 TABLE = Table(
     "guards",
     (
-        Column("graph", "compilation", "The compilation that the guard is of", where="panel"),
+        Column("graph", "compilation", "The compilation that the guard belongs to", where="panel"),
         Column("expression", "guard"),
         Column("source", "source", "What is guarded", where="panel"),
         Column("type", "type"),

@@ -43,7 +43,7 @@ _LANGUAGES = {
 TABLE = Table(
     "kernels",
     (
-        Column("graph", "compilation", "The compilation that the kernel is of", where="panel"),
+        Column("graph", "compilation", "The compilation that the kernel belongs to", where="panel"),
         Column("name", "kernel"),
         Column("language", "language", words=_LANGUAGES),
         Column("direction", "direction", where="panel"),

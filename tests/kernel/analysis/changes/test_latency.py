@@ -32,7 +32,7 @@ def change(before: Timing, after: Timing, on: Environment = HERE) -> LatencyChan
         (10.0, 1.0, "no clear difference"),
         (5.0, 4.0, "faster"),
         (5.0, 2.0, "lower, but not clearly faster compared with eager"),
-        (20.0, None, "higher; no ratio to eager tells whether the machine is the cause"),
+        (20.0, None, "higher; without a ratio to eager, the machine may be the cause"),
     ],
 )
 def test_a_call_is_slower_only_if_it_also_is_compared_with_eager(

@@ -69,7 +69,7 @@ def test_no_side_of_a_difference_is_empty() -> None:
 
 def test_a_graph_more_is_told_and_the_others_are_compared() -> None:
     assert differences(graphs("a", "b"), graphs("x")) == [
-        ("python: how many graphs 0/0 has", "1", "2"),
+        ("python: number of graphs of 0/0", "1", "2"),
         ("python: the Python wrapper of 0/0, line 1", "x", "a"),
     ]
 
@@ -174,7 +174,7 @@ def test_the_line_that_makes_a_rank_compile_more_is_named() -> None:
     compare([fewer, more])
     assert more.rank is not None
     assert more.rank.differences[0].why.endswith(
-        " Rank 1 compiles a further function (train.py:7); rank 0 does not."
+        " Rank 1 compiles another function (train.py:7); rank 0 does not."
     )
     more.variants[0].compilations[1].recompile = Recompile(
         reasons=[], causes=[RecompileCause(subject="x.size(0)", text="x.size(0): 2 \u2192 3")]

@@ -184,7 +184,7 @@ describe('Watch', () => {
       watching({
         problem: {
           severity: 'error',
-          what: 'Watching failed in part',
+          what: 'Part of watching failed',
           why: '',
           remedy: '',
           where: null,
@@ -193,7 +193,7 @@ describe('Watch', () => {
         }
       })
     );
-    expect(host.textContent).toContain('Watching failed in part');
+    expect(host.textContent).toContain('Part of watching failed');
   });
 });
 

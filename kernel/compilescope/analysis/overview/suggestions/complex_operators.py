@@ -23,8 +23,8 @@ _PARTS = (
 )
 _KEEP_FFT = (
     "Keep the FFT, and compute with torch.view_as_real of its result: real and imaginary parts as "
-    "real tensors, of which torch.view_as_complex makes the input of the inverse FFT. With small "
-    "tensors, this part can be faster in eager, under torch.compiler.disable."
+    "real tensors. torch.view_as_complex turns them back into the input of the inverse FFT. With "
+    "small tensors, this part can be faster in eager, under torch.compiler.disable."
 )
 
 
@@ -59,8 +59,8 @@ def against_complex_operators(report: Report, now: VariantReport) -> Iterator[Ra
             what=f"Compute with real instead of complex numbers{place}{others}",
             why=(
                 "Inductor generates no code for complex operators: "
-                f"{len(calls)} of {count(total, 'kernel launch', 'kernel launches')} {are} of "
-                "them, with which nothing is fused. "
+                f"{len(calls)} of {count(total, 'kernel launch', 'kernel launches')} {are}, with "
+                "which nothing is fused. "
                 + (_KEEP_FFT if any(name.startswith(_FFT) for name in names) else _PARTS)
             ),
             gain="not measured",
