@@ -135,7 +135,7 @@ def _search_kernels(
 
 @contextlib.contextmanager
 def _built(study: StudyContext, variant: Variant) -> Iterator[Built]:
-    """The variant built once more, with its outcome; the state is put back."""
+    """The variant built once more, with its outcome; the state is restored."""
     folder = caches.new_folder()
     try:
         built = build_for(study, variant, folder, gradients=True)

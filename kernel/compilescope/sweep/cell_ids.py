@@ -21,15 +21,15 @@ from .fingerprint import Fingerprint
 
 
 def identity(*values: object) -> str:
-    """What tells a call, or a factory, from others.
+    """An id of a call, or of a factory, that depends on its code and settings.
 
-    It is different each time if something in it cannot be identified, as a lock.
+    It is new each time if something in the call, such as a generator, cannot be identified.
     """
     return _digest("\n".join(Fingerprint().text_of(value) for value in values))
 
 
 def identity_of_arguments(arguments: object) -> str:
-    """What tells a call's arguments from others: of NumPy arrays, as of tensors, not the values."""
+    """An id of a call's arguments, without the values of tensors and NumPy arrays."""
     return identity(_without_values(arguments))
 
 
@@ -62,7 +62,7 @@ def key(subject: str, variant: Variant, arguments: str, machine: Sequence[str]) 
 
 
 def _by_code(setting: Any) -> Any:
-    """A setting with what tells its functions from others of the same name."""
+    """A setting whose functions are identified by name and code."""
     if isinstance(setting, (list, tuple)):
         return [_by_code(item) for item in setting]
     if isinstance(setting, dict):

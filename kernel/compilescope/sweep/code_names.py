@@ -42,7 +42,7 @@ def imported_packages(code: types.CodeType, package: str) -> set[str]:
     Parameters
     ----------
     package
-        That of the code, which relative imports are from.
+        The package of the code, for its relative imports.
     """
     packages = set()
     for each in nested_codes(code):

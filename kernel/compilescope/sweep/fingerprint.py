@@ -44,12 +44,12 @@ _NATIVE = (
     *(types.GetSetDescriptorType, types.MemberDescriptorType),
 )
 _STATELESS = (type(threading.Lock()), type(threading.RLock()), io.IOBase, logging.Handler)
-"""Instances do not change what a call computes."""
+"""Types whose instances do not affect what a call computes."""
 _OF_EACH_MODULE = frozenset(vars(torch.nn.Module())) - {"training"}
 _OF_THE_PROCESS = frozenset({"_abc_impl", "_backward_cls", "_autograd_function_id"})
 """Members of a class that differ between processes."""
 _DYNAMIC = frozenset({"eval", "exec", "globals", "__import__"})
-"""Builtins with which code reads what its names do not tell."""
+"""Builtins with which code reads values that its names do not show."""
 _OF_TORCH = frozenset(
     {"aten", "prim", "prims", "quantized", "inductor", "higher_order", "c10d", "_c10d_functional"}
 )
@@ -58,7 +58,7 @@ _MISSING = object()
 
 
 class _UnidentifiedError(Exception):
-    """A value has no text that would differ if the value did."""
+    """No text can identify the value."""
 
 
 class Fingerprint:

@@ -15,7 +15,7 @@ from ..torch_api.inductor.background import background_runs
 from .stage import ComparingStage
 
 DISTURBED_CALLS = 20
-"""Differences that settle nothing, as other threads called the graph meanwhile."""
+"""How many differences are ignored because other threads called the graph meanwhile."""
 Result = TypeVar("Result")
 
 

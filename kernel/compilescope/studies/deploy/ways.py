@@ -88,7 +88,7 @@ class Subject:
     blocks_differ: str = ""
     """A value that the blocks guard differently; empty if none is known."""
     has_numbers: bool = False
-    """Whether some arguments are numbers, or other values that are no tensors."""
+    """Whether some arguments are numbers, or other values that are not tensors."""
     has_nested_tensors: bool = False
     """Whether tensors are in containers among the arguments."""
     contexts: Sequence[str] = ()

@@ -140,7 +140,7 @@ class _ColdRuns:
 
 
 def _with_switch(variant: Variant, switch: Switch) -> Variant:
-    """A variant whose own options, which outdo torch's settings, are as the switch says."""
+    """A variant whose own options, which override torch's settings, are as the switch says."""
     settings = switch.settings.get(INDUCTOR, {})
     options = {name: settings.get(name, value) for name, value in variant.options.items()}
     return msgspec.structs.replace(variant, options=options)

@@ -1,4 +1,4 @@
-"""Starts the process of a first call, and says why it gave nothing.
+"""Starts the process of a first call, and says why it has no result.
 
 This module does not import torch: on a cluster it runs in the worker, which stays small.
 """
@@ -32,7 +32,7 @@ def run_first_call(
     cancelled: Callable[[], bool] = lambda: False,
     stepped: Callable[[str], None] = lambda step: None,
 ) -> bytes | Problem:
-    """Makes a first call in a process; what it gives, or why it gave nothing.
+    """Makes a first call in a process; returns its result, or why there is none.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def run_first_call(
 
 
 def describe_ending(ended: Ended, timeout_s: float) -> str:
-    """What became of a process that gave nothing, in a sentence."""
+    """How a process without a result ended, as a sentence."""
     if ended.how == "timeout":
         return f"It was ended after {timeout_s:g} s."
     return f"Its process died: {describe_exit(ended.exit_code)}."

@@ -57,7 +57,7 @@ def first_call(
     variables: Mapping[str, str] | None = None,
     meanwhile: Callable[[], None] = lambda: None,
 ) -> bytes | Problem:
-    """Makes a first call in a process; what it gives, or why it gave nothing.
+    """Makes a first call in a process; returns its result, or why there is none.
 
     Parameters
     ----------
