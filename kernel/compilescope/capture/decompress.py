@@ -172,7 +172,7 @@ def _too_large(name: str, most: int) -> Problem:
     return Problem(
         severity="warning",
         what=f"{name} unpacks to more than {most >> 20} MiB: the rest is not read.",
-        why="A small compressed file may unpack to more than the memory holds.",
+        why="A small compressed file may unpack to more than fits in memory.",
         remedy="What was unpacked is shown. Unpack the file yourself to have all.",
     )
 

@@ -80,8 +80,9 @@ class Call:
             raise CompilescopeError(self._ends_in, _WHOLE, _IN_A_FUNCTION)
         if isinstance(context, torch.autocast) and context.device not in AUTOCAST_DEVICES:
             raise CompilescopeError(
-                f"The cell's call is in autocast of {context.device}.",
-                f"compilescope can repeat calls in autocast of {' and '.join(AUTOCAST_DEVICES)}.",
+                f"The cell's call runs under autocast for {context.device}.",
+                "compilescope can repeat calls under autocast for "
+                f"{' and '.join(AUTOCAST_DEVICES)}.",
                 "Put autocast into the function that the cell calls.",
             )
         return context

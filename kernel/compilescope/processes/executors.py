@@ -249,7 +249,7 @@ def not_started(error: OSError, how_to_retry: str) -> Problem:
     return Problem(
         severity="error",
         what=f"{NOT_STARTED}: {error}.",
-        remedy=f"Make room where temporary files go (TMPDIR), and {how_to_retry}.",
+        remedy=f"Free disk space where temporary files go (TMPDIR), and {how_to_retry}.",
     )
 
 

@@ -32,7 +32,7 @@ def unfinished_problems(logs: Iterable[ProcessLog]) -> list[Problem]:
                 severity="warning",
                 what=f"{log.name} ends within {', '.join([*named, *more])}.",
                 why="The process was killed or died while torch compiled, or it still compiles.",
-                remedy="If it died, look at the end of what it wrote to its error stream.",
+                remedy="If it died, look at the end of its stderr.",
             )
         )
     return problems

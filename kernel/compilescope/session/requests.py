@@ -211,7 +211,7 @@ def inspection_of(session: Session, report: Report) -> Inspection:
     raise CompilescopeError(
         "The call of this report is not in the kernel.",
         "It was loaded from a file, its cell ran again, or it was forgotten.",
-        "Inspect the call again, and go on with that report.",
+        "Inspect the call again, and use the new report.",
     )
 
 

@@ -153,8 +153,8 @@ WRONG = [
     (
         "import torch\nwith torch.autocast('mps'):\n    f(1)",
         (
-            "The cell's call is in autocast of mps. compilescope can repeat calls in autocast of "
-            "cpu and cuda. Put autocast into the function that the cell calls.\n"
+            "The cell's call runs under autocast for mps. compilescope can repeat calls under "
+            "autocast for cpu and cuda. Put autocast into the function that the cell calls.\n"
         ),
     ),
     (

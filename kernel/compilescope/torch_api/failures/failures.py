@@ -288,7 +288,7 @@ def _restart(error: BaseException) -> Problem:
     explanation = explanation_of(type(error).__name__)
     if explanation is not None:
         why, remedy = explanation
-        problem.why = f"torch does not start again here, though it would have to: {why}."
+        problem.why = f"Dynamo would have to restart its analysis, but cannot do so here: {why}."
         problem.remedy = remedy or problem.remedy
     return problem
 
