@@ -137,7 +137,8 @@ export function columnsOf(
       )
     },
     name: {
-      width: 'minmax(200px, 3fr)',
+      // With a column more, a narrow table still has room for the time.
+      width: `minmax(${graphs ? 180 : 200}px, 3fr)`,
       text: ({ kernel }) =>
         kernel.descriptors.length > 0 ? `TMA   ${kernel.name}` : kernel.name,
       compare: byText(({ kernel }) => kernel.name),
