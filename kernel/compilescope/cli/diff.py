@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from ..analysis.changes.reports import ReportDifference, VariantDifference, report_difference
@@ -116,7 +117,7 @@ def command(options: argparse.Namespace) -> int:
     if options.json:
         files.print_json(difference)
     else:
-        _print_difference(difference)
+        _print_lines(_difference_lines(difference))
     _print_not_compared([difference], options)
     return _status(_worse(difference, options), options)
 
@@ -147,10 +148,11 @@ def _of_folders(options: argparse.Namespace) -> int:
         unchanged = [
             name for name, difference in result.reports.items() if _is_unchanged(difference)
         ]
+        lines: list[str] = []
         for name, difference in result.reports.items():
             if name not in unchanged:
-                print(f"{name}:")
-                _print_difference(difference)
+                lines += [f"{name}:", *_difference_lines(difference)]
+        _print_lines(lines)
         if unchanged:
             print(f"no difference: {', '.join(unchanged)}")
         for name in result.only_before:
@@ -215,21 +217,34 @@ def _is_unchanged(difference: ReportDifference) -> bool:
     )
 
 
-def _print_difference(difference: ReportDifference) -> None:
+def _print_lines(lines: Iterable[str]) -> None:
+    """Prints a difference below the signs that it uses."""
+    lines = list(lines)
+    used = {sign[1] for line in lines if (sign := _SIGN.match(line)) is not None}
+    if used:
+        print("signs: " + ", ".join(f"{sign} {_SIGNS[sign]}" for sign in _SIGNS if sign in used))
+    for line in lines:
+        print(line)
+
+
+_SIGNS = {"-": "only before", "+": "only after", "≠": "in both, but different"}
+_SIGN = re.compile(r" +([-+≠]) ")
+"""The beginning of a line of a difference."""
+
+
+def _difference_lines(difference: ReportDifference) -> Iterator[str]:
     for variant in difference.variants:
-        print(title(variant.before, variant.after))
-        for row in figures(variant.figures):
-            print(row)
+        yield title(variant.before, variant.after)
+        yield from figures(variant.figures)
         if variant.latency is not None:
-            print(f"  latency         {variant.latency.text}")
+            yield f"  latency         {variant.latency.text}"
             if variant.latency.conditions:
-                print(f"                  measured with {'; '.join(variant.latency.conditions)}")
-        for line in _lines(variant):
-            print(line)
+                yield f"                  measured with {'; '.join(variant.latency.conditions)}"
+        yield from _lines(variant)
     for name in difference.only_before:
-        print(f"only before: variant {name}")
+        yield f"only before: variant {name}"
     for name in difference.only_after:
-        print(f"only after: variant {name}")
+        yield f"only after: variant {name}"
 
 
 def _worse(difference: ReportDifference, options: argparse.Namespace) -> list[str]:
@@ -291,8 +306,7 @@ def _of_traces(options: argparse.Namespace) -> int:
     if options.json:
         files.print_json(difference)
     else:
-        for line in difference_text(difference):
-            print(line)
+        _print_lines(difference_text(difference))
     if options.output is not None:
         from ..readers.trace import report_of
 

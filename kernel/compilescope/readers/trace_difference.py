@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from difflib import SequenceMatcher
 from pathlib import PurePath
 from typing import NamedTuple
 
 from ..analysis.changes.ranks import RankTexts, first_difference
-from ..analysis.changes.reports import BACKEND_HASH, kernel_differences
+from ..analysis.changes.reports import BACKEND_HASH, files_of, kernel_differences
 from ..analysis.figures.trace_words import add_change_words, add_notes
 from ..report import Compilation
 from ..report.compilation.artifacts import Outcome
@@ -75,7 +75,8 @@ def trace_difference(
 
     Processes of the same name are paired; if each trace has a single process, those two are.
     Compilations are paired by their function, the file's name, and their order among those of
-    the function: compile ids change with every function that is compiled earlier. Texts are
+    the function: compile ids change with every function that is compiled earlier. The file's name
+    counts only if both traces have a file of that name. Texts are
     compared by torch's checksums first, then without comments, folders and addresses.
 
     Parameters
@@ -202,7 +203,9 @@ def _paired(
     pairs: list[_Pair] = []
     gone: list[_Side] = []
     new: list[_Side] = []
-    groups = [_by_function(before), _by_function(after)]
+    sides = before, after
+    files = [files_of(side.line.frame for side in each) for each in sides]
+    groups = [_by_function(each, files[0] & files[1]) for each in sides]
     for function in {**groups[0], **groups[1]}:
         first, second = groups[0].get(function, []), groups[1].get(function, [])
         # Those with equal graphs first: one more recompile must not shift all later pairs.
@@ -222,10 +225,14 @@ def _graphs(events: Events) -> tuple[str, ...]:
     return tuple(text.checksum for text in events.texts if text.name == DYNAMO_GRAPH)
 
 
-def _by_function(sides: Sequence[_Side]) -> dict[str, list[_Side]]:
+def _by_function(sides: Sequence[_Side], both: Set[str]) -> dict[str, list[_Side]]:
+    """Compilations by their function, and by its file if both traces have a file of that name."""
     groups: dict[str, list[_Side]] = {}
     for side in sides:
-        groups.setdefault(_function(side.line), []).append(side)
+        frame = side.line.frame
+        is_renamed = frame is not None and both.isdisjoint(files_of([frame]))
+        key = frame.function if frame is not None and is_renamed else _function(side.line)
+        groups.setdefault(key, []).append(side)
     return groups
 
 

@@ -45,6 +45,13 @@ def test_moved_lines_folders_and_other_compile_ids_are_no_difference(tmp_path: P
     assert process.slower == process.faster == []
 
 
+def test_functions_of_a_copied_script_are_paired_by_name(tmp_path: Path) -> None:
+    assert b"/case/program.py" in LIMIT
+    copied = with_checksums(LIMIT.replace(b"/case/program.py", b"/case/copy.py"))
+    process = compared(tmp_path, LIMIT, copied)
+    assert process.gone == process.new == []
+
+
 def test_one_recompile_more_does_not_move_those_behind_it(tmp_path: Path) -> None:
     # The second recompile's graph is that of another size: without 0/1, 0/2 keeps its partner.
     begin, end = (

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from pathlib import PurePath
+from typing import NamedTuple
 
 from ...report import Environment, Kernel, Report, SourceLine, Struct, VariantReport
 from ...report.subjects.traces import FigureChange
@@ -16,7 +17,15 @@ _LANGUAGES = {"cpp": "C++", "triton": "Triton", "extern": "extern"}
 
 BACKEND_HASH = re.compile(r"'backend_hash': '\w*'")
 """In a Triton kernel's source: the hash of the installed Triton, which changes with its version."""
-_Contents = Counter[tuple[str, str]]
+
+
+class _Contents(NamedTuple):
+    """What a variant contains."""
+
+    items: Counter[tuple[str, str]]
+    """The label of each item without a renamed file, and the key that identifies it."""
+    shown: dict[str, str]
+    """Each of these labels → the label with every file."""
 
 
 class VariantDifference(Struct):
@@ -31,7 +40,7 @@ class VariantDifference(Struct):
     new: list[str] = []
     """The same, of the second report."""
     changed: list[str] = []
-    """Kernels of the same operators with other code."""
+    """Kernels of the same operators with other code, and how many there were and are."""
 
 
 class ReportDifference(Struct):
@@ -83,8 +92,9 @@ def _variant_difference(
     before: VariantReport, after: VariantReport, *environments: Environment
 ) -> VariantDifference:
     first, second = counts(before), counts(after)
-    gone, new = _only_in_one(_contents(before), _contents(after))
-    changed = gone & new
+    both = files_of(_places(before)) & files_of(_places(after))
+    contents = [_contents(variant, both) for variant in (before, after)]
+    gone, new, changed = _sorted(*contents)
     return VariantDifference(
         before=before.name,
         after=after.name,
@@ -96,9 +106,9 @@ def _variant_difference(
         latency=None
         if before.timing is None or after.timing is None
         else latency_change(before.timing, after.timing, *environments),
-        gone=_listed(gone - changed),
-        new=_listed(new - changed),
-        changed=_listed(changed),
+        gone=gone,
+        new=new,
+        changed=changed,
     )
 
 
@@ -108,40 +118,78 @@ def _has_results(before: VariantReport, after: VariantReport) -> bool:
     return all(results) or any(not error.ok for errors in results for error in errors)
 
 
-def _only_in_one(before: _Contents, after: _Contents) -> tuple[Counter[str], Counter[str]]:
-    return _labels(before - after), _labels(after - before)
+def _sorted(before: _Contents, after: _Contents) -> tuple[list[str], list[str], list[str]]:
+    """What only the first has, what only the second has, and what both have with other code."""
+    gone, new = _labels(before.items - after.items), _labels(after.items - before.items)
+    return (
+        [_times(before.shown[label], gone[label]) for label in gone if label not in new],
+        [_times(after.shown[label], new[label]) for label in new if label not in gone],
+        [_times(after.shown[label], gone[label], new[label]) for label in gone if label in new],
+    )
 
 
-def _labels(contents: _Contents) -> Counter[str]:
+def _labels(items: Counter[tuple[str, str]]) -> Counter[str]:
     labels = Counter[str]()
-    for (label, _), number in contents.items():
+    for (label, _), number in items.items():
         labels[label] += number
     return labels
 
 
-def _listed(labels: Counter[str]) -> list[str]:
-    return [label + (f", {number} times" if number > 1 else "") for label, number in labels.items()]
+def _times(label: str, before: int, after: int | None = None) -> str:
+    """A label with its number, or with the two numbers if they differ."""
+    if after not in (None, before):
+        return f"{label}, {before} → {after} times"
+    return label + (f", {before} times" if before > 1 else "")
 
 
-def _contents(variant: VariantReport) -> _Contents:
-    """What a variant contains: the label of each item, and the key that identifies it."""
+def _places(variant: VariantReport) -> Iterator[SourceLine | None]:
+    for compilation in variant.compilations:
+        yield compilation.frame
+    for graph_break in variant.breaks:
+        yield graph_break.cause.where
+
+
+def files_of(places: Iterable[SourceLine | None]) -> set[str]:
+    """The names of files, without folders, which differ from machine to machine."""
+    return {PurePath(place.file).name for place in places if place is not None}
+
+
+def _contents(variant: VariantReport, both: Set[str]) -> _Contents:
+    """What a variant contains.
+
+    Parameters
+    ----------
+    both
+        The files that both reports have. Functions of others are paired by name: the script may
+        have been copied to another file.
+    """
     contents: list[tuple[str, str]] = []
+    shown: dict[str, str] = {}
+
+    def add(where: SourceLine | None, before: str, after: str = "") -> None:
+        label = f"{before}{_place(where, both)}{after}"
+        shown.setdefault(label, f"{before}{_place(where)}{after}")
+        contents.append((label, ""))
+
     if variant.stage == "failed":
         errors = [problem.what for problem in variant.problems if problem.severity == "error"]
         first_line = errors[0].partition("\n")[0] if errors else "for an unknown reason"
         contents.append((f"failed: {first_line}", ""))
     for compilation in variant.compilations:
-        frame = _place(compilation.frame)
         if compilation.recompile is not None:
             changed = compilation.recompile.cause
-            contents.append((f"recompile of {frame}" + (f": {changed}" if changed else ""), ""))
+            add(compilation.frame, "recompile of ", f": {changed}" if changed else "")
         elif compilation.frame is not None:
-            contents.append((f"compiled {frame}", ""))
+            add(compilation.frame, "compiled ")
         contents += [(_kernel_label(kernel), _code(kernel)) for kernel in compilation.kernels]
     for graph_break in variant.breaks:
         cause = graph_break.cause
-        contents.append((f"graph break in {_place(cause.where)}: {cause.reason}", ""))
-    return Counter(contents)
+        add(cause.where, "graph break in ", f": {cause.reason}")
+    return _listed(contents, shown)
+
+
+def _listed(contents: Sequence[tuple[str, str]], shown: Mapping[str, str]) -> _Contents:
+    return _Contents(Counter(contents), {label: shown.get(label, label) for label, _ in contents})
 
 
 def kernel_differences(
@@ -149,12 +197,10 @@ def kernel_differences(
 ) -> tuple[list[str], list[str], list[str]]:
     """Kernels that only the first compilation has, only the second has, and whose code changed."""
     sides = [
-        Counter((_kernel_label(kernel), _code(kernel)) for kernel in side)
+        _listed([(_kernel_label(kernel), _code(kernel)) for kernel in side], {})
         for side in (before, after)
     ]
-    gone, new = _only_in_one(*sides)
-    changed = gone & new
-    return _listed(gone - changed), _listed(new - changed), _listed(changed)
+    return _sorted(*sides)
 
 
 def _kernel_label(kernel: Kernel) -> str:
@@ -178,9 +224,12 @@ def _code(kernel: Kernel) -> str:
     return BACKEND_HASH.sub("", kernel.source.replace(kernel.name, ""))
 
 
-def _place(where: SourceLine | None) -> str:
+def _place(where: SourceLine | None, files: Set[str] | None = None) -> str:
+    """A function with its file, if that is one of ``files``; None: with its file."""
     if where is None:
         return "an unknown place"
     # The line moves with every edit above it; the folder differs from machine to machine.
-    function = f"{where.function} in " if where.function else ""
-    return f"{function}{PurePath(where.file).name}"
+    file = PurePath(where.file).name
+    if not where.function:
+        return file
+    return f"{where.function} in {file}" if files is None or file in files else where.function

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import compilescope as cs
+import msgspec
 import pytest
 from compilescope.cli import files, main
 from compilescope.report import OutputError, Report, VariantReport
@@ -193,6 +194,44 @@ def test_two_reports_differ_in_what_was_added(
     with pytest.raises(SystemExit, match="2"):
         main(["diff", *paths, "--fail-on", "weather"])
     assert "there is no 'weather'" in capsys.readouterr().err
+
+
+def test_a_copied_script_differs_only_in_what_changed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before, after = cs.read_trace(LIMIT), cs.read_trace(LIMIT)
+    for compilation in after.compilations:
+        frame = compilation.frame
+        assert frame is not None
+        compilation.frame = msgspec.structs.replace(frame, file=f"{frame.file[:-3]}2.py")
+    before.save(tmp_path / "before.json")
+    after.save(tmp_path / "after.json")
+    paths = [str(tmp_path / "before.json"), str(tmp_path / "after.json")]
+    assert main(["diff", *paths]) == 0
+    assert not re.search("^ +[-+≠] ", capsys.readouterr().out, re.M)
+    recompiled = after.variants[0].compilations.pop()
+    after.save(tmp_path / "after.json")
+    assert recompiled.recompile is not None
+    assert main(["diff", *paths]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "signs: - only before"
+    (line,) = [line for line in lines if line.startswith("  - recompile of ")]
+    assert before.compilations[0].frame is not None
+    assert Path(before.compilations[0].frame.file).name in line
+
+
+def test_a_kernel_has_one_sign(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before, after = cs.read_trace(PYTHON), cs.read_trace(PYTHON)
+    kernels = after.compilations[0].kernels
+    kernels[-1].source += "\n# another version's"
+    kernels.append(msgspec.structs.replace(kernels[-1]))
+    before.save(tmp_path / "before.json")
+    after.save(tmp_path / "after.json")
+    assert main(["diff", str(tmp_path / "before.json"), str(tmp_path / "after.json")]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "signs: ≠ in both, but different"
+    (line,) = [line for line in lines if re.match(" +[-+≠] ", line)]
+    assert re.fullmatch("  ≠ Triton kernel of .*, rsqrt, 1 → 2 times", line)
 
 
 def test_a_variant_that_fails_or_computes_something_else_is_worse(
