@@ -101,6 +101,14 @@ _BRANCHLESS = (
     "compiled function. With the setting that torch's hint names, capture_scalar_outputs, the "
     "branch breaks the graph."
 )
+_DATA_DEPENDENT = "Data-dependent branching"
+"""The beginning of torch's reason for a break at a branch on a tensor."""
+_IN_LOOP = re.compile(r"graph break in (?:a for/while )?loop", re.IGNORECASE)
+_DECIDES_LOOP = (
+    "The data decides how this loop goes on: compile the step that it repeats, such as the model's "
+    "forward, instead of the loop, or test the stop condition outside the compiled function. A "
+    "branch that only changes values can be torch.where."
+)
 _READ_RESULTS = re.compile(r"(?:async )?for\b|.*\.tolist\(")
 """A line that reads results, whose number depends on the data, in Python."""
 _KEPT_IN_TENSORS = (
@@ -136,6 +144,13 @@ def _branches_on_number(graph_break: Break) -> bool:
         and any(_SCALAR_OUTPUTS in hint for hint in graph_break.hints)
         and _BRANCH.match(where.code.strip()) is not None
     )
+
+
+def _decides_loop(graph_break: Break) -> bool:
+    """Whether data decides a branch in a loop, for which torch leaves the function to eager."""
+    return (
+        graph_break.reason.startswith(_DATA_DEPENDENT) or _branches_on_number(graph_break)
+    ) and any(_IN_LOOP.search(text) for text in (graph_break.reason, graph_break.explanation))
 
 
 def _reads_results(graph_break: Break) -> bool:
@@ -237,6 +252,8 @@ def advice_on(graph_break: Break) -> str:
         return _STEP.format(step)
     if skipped is not None:
         return f"Call {skipped[1]} outside the compiled code."
+    if _decides_loop(graph_break):
+        return _DECIDES_LOOP
     if _branches_on_number(graph_break):
         return _BRANCHLESS
     if _reads_results(graph_break):
@@ -259,6 +276,7 @@ _ALONE = frozenset(
         OUTSIDE,
         BY_DESIGN,
         _BRANCHLESS,
+        _DECIDES_LOOP,
         _KEPT_IN_TENSORS,
         _IN_TORCH,
         _IN_PYTHON,

@@ -63,3 +63,14 @@ def test_without_a_hint_the_suggestion_is_torchs_explanation() -> None:
     cause.where = SourceLine(file="/venv/lib/python3.12/site-packages/torch/nn/a.py", line=3)
     item = suggestion_of(report, "Fix the graph break")
     assert item.why.startswith("The break is in torch's own code")
+
+
+def test_a_stop_condition_in_a_loop_is_moved_out_of_it() -> None:
+    clamp = "For the common pattern `if tensor_cond: x = transform(x)`, use torch.clamp."
+    where = SourceLine("/me/generate.py", 7, "generate", "if (nxt == 0).all(): break")
+    reason = "Data-dependent branching"
+    in_loop = Break(reason=f"{reason}\ngraph break in loop", hints=[clamp], where=where)
+    (advice,) = advice_lines(in_loop)
+    assert "compile the step that it repeats" in advice
+    assert "clamp" not in advice
+    assert advice_lines(Break(reason=reason, hints=[clamp], where=where)) == [clamp]
