@@ -78,10 +78,20 @@ def users_part(error: BaseException) -> types.TracebackType | None:
 def _from_outside(
     trace: types.TracebackType | None, folders: tuple[str, ...]
 ) -> types.TracebackType | None:
-    """The traceback from the first frame whose file is in none of the folders."""
-    while trace is not None and trace.tb_frame.f_code.co_filename.startswith(folders):
+    """The traceback from the first frame whose file is in none of the folders, nor a notebook's."""
+    while trace is not None and (
+        trace.tb_frame.f_code.co_filename.startswith(folders) or _is_hosts(trace.tb_frame)
+    ):
         trace = trace.tb_next
     return trace
+
+
+_HOSTS = ("IPython", "ipykernel", "marimo")
+"""Packages that run cells."""
+
+
+def _is_hosts(frame: types.FrameType) -> bool:
+    return str(frame.f_globals.get("__name__", "")).partition(".")[0] in _HOSTS
 
 
 _INTERNAL = (f"{Path(torch.__file__).parent}{os.sep}", INSIDE)
