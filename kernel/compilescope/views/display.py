@@ -111,8 +111,9 @@ class Display:
         traceback: TracebackType | None,
     ) -> None:
         self._line.clear()
+        # Instead of the progress: the error itself, or the interrupt, is shown below it.
         if kind is not None and not self._shown and self._line.handle is not None:
-            self._line.handle.update({"text/plain": "The inspection did not finish."}, raw=True)
+            self._line.handle.update({"text/plain": "", "text/html": ""}, raw=True)
 
     def _place_switches(self) -> bool:
         try:

@@ -282,4 +282,4 @@ def test_progress_does_not_flicker_and_an_interrupt_ends_it(
     with pytest.raises(KeyboardInterrupt):
         work()
     assert [kind for kind, _ in published] == ["display", "update", "update"]
-    assert published[-1][1] == {"text/plain": "The inspection did not finish."}
+    assert published[-1][1] == {"text/plain": "", "text/html": ""}
