@@ -208,7 +208,7 @@ def unfit(chosen: Chosen, cancelled: Callable[[], bool], how_to_retry: str) -> P
         what=what,
         why="A worker starts the processes that measure, and watches them.",
         remedy=f"Install jupyterlab-compilescope {__version__} and the same torch for the workers, "
-        f"start them how_to_retry, and {how_to_retry}.",
+        f"start them again, and {how_to_retry}.",
     )
 
 

@@ -201,7 +201,10 @@ def test_a_worker_without_this_compilescope_is_said(
     result = sweep(subjects.double, (X,), variants=EAGER, executor=executor)
     (problem,) = result.sweep.problems
     assert problem.what == f"The executor's worker {what}"
-    assert problem.remedy.startswith(f"Install jupyterlab-compilescope {cs.__version__}")
+    assert problem.remedy == (
+        f"Install jupyterlab-compilescope {cs.__version__} and the same torch for the workers, "
+        "start them again, and sweep again: finished cells are kept."
+    )
     assert result.cells[0].state == "failed"
     (again,) = sweep(subjects.double, (X,), variants=EAGER, executor=executor).cells
     assert not again.reused
