@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import ast
 import linecache
+import re
 from functools import lru_cache
 
 from ...report import SourceLine
 from ...report.resumed import plain_function
+
+_ESCAPE = re.compile(r"\\(?:N\{[^}]*\}|[^\n])")
+"""Invalid ones make Python warn of code that is not being run."""
 
 
 def qualified_name(frame: SourceLine) -> str:
@@ -28,7 +32,7 @@ def qualified_name(frame: SourceLine) -> str:
 def _classes(text: str) -> dict[tuple[str, int], str]:
     """The name and the first line of each method, a decorator's if there is one → its class."""
     try:
-        tree = ast.parse(text)
+        tree = ast.parse(_ESCAPE.sub("__", text))
     except (SyntaxError, ValueError):
         return {}
     return {
