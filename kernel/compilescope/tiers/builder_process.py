@@ -63,9 +63,10 @@ def refuse_to_make(folder: str) -> None:
     The parent made torch's cache folder. Whoever removed it meanwhile does not want it back, but
     torch creates it wherever it is missing.
     """
+    refused = Path(folder).absolute()
 
     def refuse(event: str, arguments: tuple[Any, ...]) -> None:
-        if event == "os.mkdir" and str(Path(os.fsdecode(arguments[0])).absolute()) == folder:
+        if event == "os.mkdir" and Path(os.fsdecode(arguments[0])).absolute() == refused:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), folder)
 
     sys.addaudithook(refuse)

@@ -71,17 +71,21 @@ def test_a_folder_that_is_removed_before_the_build_is_named(
     assert not folder.exists()
 
 
-def test_the_builder_does_not_make_a_removed_folder_again(tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_relative", [False, True])
+def test_the_builder_does_not_make_a_removed_folder_again(
+    is_relative: bool, tmp_path: Path
+) -> None:
     folder = tmp_path / "caches"
+    given = folder.name if is_relative else str(folder)
     program = f"""
 import os
 from compilescope.tiers.builder_process import refuse_to_make
-refuse_to_make({str(folder)!r})
+refuse_to_make({given!r})
 os.makedirs({str(tmp_path / "other" / "folder")!r})
 os.makedirs({str(folder / "inside")!r})
 """
     ended = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False
     )
     assert ended.stderr.splitlines()[-1].startswith("FileNotFoundError"), ended.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["other"]
