@@ -158,8 +158,8 @@ class WholeCall:
             why = _unlike(tensor)
             if why:
                 raise _refused(type(tensor), why)
-            is_plain = not tensors.is_wrapper(tensor) and tensor.layout == torch.strided
-            if is_plain and tensor.is_cpu:
+            is_strided = not tensors.is_wrapper(tensor) and tensor.layout == torch.strided
+            if is_strided and tensor.is_cpu:
                 storage = tensor.untyped_storage()
                 number, size = tensors.memory_of(tensor)
                 self.values.add(number, storage)

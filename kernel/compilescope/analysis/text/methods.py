@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-import linecache
 import re
 from functools import lru_cache
 
 from ...report import SourceLine
 from ...report.resumed import plain_function
+from .source_files import source_lines
 
 _ESCAPE = re.compile(r"\\(?:N\{[^}]*\}|[^\n])")
 """Invalid ones make Python warn of code that is not being run."""
@@ -22,7 +22,7 @@ def qualified_name(frame: SourceLine) -> str:
     frame
         A function and its first line; the rest of one after a graph break has its first line too.
     """
-    lines = linecache.getlines(frame.file)
+    lines = source_lines(frame.file)
     text = "".join("\n" if line.startswith(("%", "!")) else line for line in lines)
     name = _classes(text).get((plain_function(frame.function), frame.line), "")
     return f"{name}.{frame.function}" if name else frame.function

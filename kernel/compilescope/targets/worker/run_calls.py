@@ -73,6 +73,7 @@ def answer_of_fork(
         limit = _Limit(limit_s, fork.kill)
         found = None
         try:
+            limit.restart()
             while (message := read(messages)) is not None:
                 match message:
                     case Step(step=step):
@@ -94,27 +95,25 @@ def answer_of_fork(
 
 
 class _Limit:
-    """Calls a function once a time has passed since the last restart."""
+    """Calls a function once a time has passed since `restart`."""
 
     def __init__(self, seconds: float, ended: Callable[[], None]) -> None:
         self._seconds = seconds
         self._ended = ended
         self.is_over = False
-        self._start()
+        self._timer: threading.Timer | None = None
 
     def restart(self) -> None:
-        """Begins again."""
+        """Begins, or begins again."""
         self.end()
-        self._start()
-
-    def end(self) -> None:
-        """Nothing is called any more."""
-        self._timer.cancel()
-
-    def _start(self) -> None:
         self._timer = threading.Timer(self._seconds, self._end)
         self._timer.daemon = True
         self._timer.start()
+
+    def end(self) -> None:
+        """Nothing is called any more."""
+        if self._timer is not None:
+            self._timer.cancel()
 
     def _end(self) -> None:
         self.is_over = True
@@ -189,6 +188,9 @@ def _detach(but: int) -> None:
             resource.setrlimit(resource.RLIMIT_CORE, (1, 1))
         # Rather an error here than too little memory for the kernel.
         most = int(psutil.Process().memory_info().data + free_memory() / 2)
+        _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+        if hard != resource.RLIM_INFINITY:
+            most = min(most, hard)
         resource.setrlimit(resource.RLIMIT_DATA, (most, most))
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     nothing = os.open(os.devnull, os.O_RDWR)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from pathlib import Path
 
@@ -24,3 +25,10 @@ def test_a_method_is_found_without_a_warning(text: str, tmp_path: Path) -> None:
         warnings.simplefilter("always")
         assert qualified_name(frame) == "Block.forward"
     assert caught == []
+
+
+def test_what_is_no_regular_file_is_not_opened(tmp_path: Path) -> None:
+    pipe = tmp_path / "model.py"
+    os.mkfifo(pipe)
+    for file in (str(pipe), "/dev/zero", "\0"):
+        assert qualified_name(SourceLine(file=file, line=1, function="forward")) == "forward"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import builtins
-import linecache
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -12,6 +11,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from ....report import SourceLine
+from ...text.source_files import source_lines
 from ..frames import Caller
 
 _ROOT = re.compile(r"([LG])\['(\w+)'\](.*)$", re.S)
@@ -356,7 +356,7 @@ def _owner_name(function: ast.FunctionDef, *, is_method: bool) -> str:
 
 def _outline(file: str) -> _Outline:
     """A file's functions and statements; empty without the file. Magics are left out."""
-    lines = linecache.getlines(file)
+    lines = source_lines(file)
     return _parsed("".join("\n" if line.startswith(("%", "!")) else line for line in lines))
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 import copy
-import linecache
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from ....report import SourceLine
 from ....report.resumed import plain_function
+from ...text.source_files import source_lines
 from ..frames import Caller
 from .advice_names import Definition, Names, definition_of, functions_in, statements_in
 
@@ -121,7 +121,7 @@ def _of_function(file: str, function: str) -> Iterator[DynamicCall]:
 
 
 def _line_of(node: ast.stmt | ast.expr, file: str) -> SourceLine:
-    code = linecache.getline(file, node.lineno).strip()
+    code = "".join(source_lines(file)[node.lineno - 1 : node.lineno]).strip()
     return SourceLine(file=file, line=node.lineno, code=code)
 
 
