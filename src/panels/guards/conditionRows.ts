@@ -1,6 +1,16 @@
 import type { Compilation, Condition } from '../../protocol/types';
 
 /**
+ * A condition of one or several compilations.
+ */
+export interface IConditionRow extends Condition {
+  /**
+   * The ids of the compilations, if others have another condition of this name.
+   */
+  readonly compilations: readonly string[];
+}
+
+/**
  * The conditions of compilations: those that several have, once. Of several they
  * leave out what counts guards of one compilation: the groups.
  *
@@ -8,13 +18,16 @@ import type { Compilation, Condition } from '../../protocol/types';
  */
 export function conditionsOf(
   compilations: readonly Compilation[]
-): readonly Condition[] {
+): readonly IConditionRow[] {
   if (compilations.length === 1) {
-    return compilations[0].conditions;
+    return compilations[0].conditions.map(condition => ({
+      ...condition,
+      compilations: []
+    }));
   }
-  const rows = new Map<string, Condition>();
+  const rows = new Map<string, IConditionRow>();
   let before = 0;
-  for (const { conditions, guards } of compilations) {
+  for (const { id, conditions, guards } of compilations) {
     for (const { name, requirement, guard, failed } of conditions) {
       if (guard === null) {
         continue;
@@ -25,10 +38,14 @@ export function conditionsOf(
         name,
         requirement,
         guard: same?.guard ?? before + guard,
-        failed: failed || !!same?.failed
+        failed: failed || !!same?.failed,
+        compilations: [...(same?.compilations ?? []), id]
       });
     }
     before += guards.length;
   }
-  return [...rows.values()];
+  const all = [...rows.values()];
+  const isRepeated = (row: IConditionRow) =>
+    all.some(other => other !== row && other.name === row.name);
+  return all.map(row => (isRepeated(row) ? row : { ...row, compilations: [] }));
 }

@@ -1,8 +1,8 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
-import type { Condition } from '../../protocol/types';
 import { CONDITIONS_TITLE, CONDITION_FAILED } from '../../protocol/types';
 import { Badge } from '../common';
+import type { IConditionRow } from './conditionRows';
 
 /**
  * The number of conditions shown initially.
@@ -13,7 +13,7 @@ const INITIAL_CONDITIONS = 8;
  * What would cause a recompile, shown before the individual guards.
  */
 export function Conditions(props: {
-  conditions: readonly Condition[];
+  conditions: readonly IConditionRow[];
   chosen: number | null;
   onChoose: (guard: number) => void;
   trans: TranslationBundle;
@@ -51,6 +51,12 @@ export function Conditions(props: {
                 >
                   {condition.name}
                 </button>
+              )}
+              {condition.compilations.length > 0 && (
+                <span className="jp-Compilescope-muted">
+                  {' '}
+                  {condition.compilations.join(', ')}
+                </span>
               )}
             </dt>
             <dd

@@ -1,5 +1,6 @@
 import { act } from 'react';
 import { GuardsView } from '../../../../src/panels/guards';
+import { conditionsOf } from '../../../../src/panels/guards/conditionRows';
 import { report, variantSummary } from '../../support/fakes';
 import { compilationSummary, fullCompilation } from '../../support/structs';
 import type { ViewModel } from '../../support/views';
@@ -77,5 +78,26 @@ describe('guards of several graphs', () => {
       'second of 1/0'
     );
     expect(summary()).toMatch(/^4 guards/);
+  });
+});
+
+describe('conditions of several compilations', () => {
+  const of = (requirements: readonly string[]) =>
+    conditionsOf(
+      requirements.map((requirement, frame) =>
+        fullCompilation({
+          id: `${frame}/0`,
+          guards: [guardOf()],
+          conditions: [{ ...CONDITION, requirement, guard: 0 }]
+        })
+      )
+    ).map(({ requirement, compilations }) => [requirement, ...compilations]);
+
+  it('name theirs where another has the same name', () => {
+    expect(of(['float32[8]', 'float32[4]', 'float32[8]'])).toEqual([
+      ['float32[8]', '0/0', '2/0'],
+      ['float32[4]', '1/0']
+    ]);
+    expect(of(['float32[8]', 'float32[8]'])).toEqual([['float32[8]']]);
   });
 });
