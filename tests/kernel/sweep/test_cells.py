@@ -153,7 +153,7 @@ def test_what_cannot_travel_or_be_called_is_refused_before_anything_runs(sweep: 
         subjects.double, shapes={"one": (X,), **two}
     )
     assert "an instance: sweep(Counting(...), args)." in refused(subjects.Counting, shapes=two)
-    assert "one of the two" in refused(subjects.double, (X,), factory=subjects.make)
+    assert "either a subject or a factory" in refused(subjects.double, (X,), factory=subjects.make)
     assert "shapes is empty" in refused(subjects.double, shapes={})
     assert "timeout_s is 0" in refused(subjects.double, (X,), timeout_s=0)
     assert "workers is 0" in refused(subjects.double, (X,), workers=0)

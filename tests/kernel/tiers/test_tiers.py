@@ -291,7 +291,7 @@ def test_a_pinned_graph_stays_with_the_python_wrapper_until_it_is_unpinned() -> 
     assert changed[-3:] == ["serves", "checked", "serves"]
     with pytest.raises(cs.CompilescopeError, match="cannot be pinned"):
         cs.pin_tier(compiled, "cuda_graphs")
-    with pytest.raises(cs.CompilescopeError, match="not in the kernel"):
+    with pytest.raises(cs.CompilescopeError, match="no longer in the kernel"):
         tiers_of_panel.pin(None, messages.PinTier(number=0, pinned=True))
 
 

@@ -135,7 +135,7 @@ def test_an_exception_of_the_users_that_is_no_error_passes_with_the_users_frames
     assert len(frames) <= 6, frames
     if sys.version_info >= (3, 11):
         (note,) = raised.value.__notes__
-        assert note.startswith("The call that compilescope inspected raised this. Leave is no ")
+        assert note.startswith("The call that compilescope inspected raised this. Leave does ")
     assert cs.inspect(looked_at, (X,), variants="eager", run=False).variants[0].stage != "failed"
 
 
